@@ -1,0 +1,5 @@
+"""`python -m schemaguard`."""
+
+from schemaguard.cli import main
+
+raise SystemExit(main())

@@ -1,0 +1,217 @@
+"""Values inside a schema that are data: `enum`, `const`, `default`, annotations, unknown keywords.
+
+No schema rule looks into them, but they have to be JSON, they are part of the text that an engine
+gets, and they may be hostile: deep, shared, cyclic, of types that no JSON writer knows. Everything
+here walks with an explicit stack and stops at a number of values.
+"""
+
+from __future__ import annotations
+
+from schemaguard.keywords import is_encodable, is_number
+from schemaguard.rules import BY_NAME
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from schemaguard.rules import Rule
+
+    #: (name of a rule, tokens below the value, detail for the message)
+    Fault = tuple[str, tuple[str | int, ...], str]
+
+
+def rule_of(name: str) -> Rule:
+    """The rule that a fault's name stands for; these rules hold in every profile."""
+    return BY_NAME[name]
+
+
+def weigh(value: object, room: int) -> tuple[int, int]:
+    """How many values are inside, and how deep the containers nest; (-1, 0) if it is no plain JSON.
+
+    Args:
+        value: anything.
+        room: stop beyond so many values; the first number of the result is then larger than it.
+    """
+    kind = value.__class__
+    if kind is str:
+        return (0, 0) if is_encodable(value) else (-1, 0)  # type: ignore[arg-type]
+    if value is None or kind is bool:
+        return 0, 0
+    if kind is int or kind is float:
+        return (0, 0) if is_number(value) else (-1, 0)
+    if kind is not list and kind is not dict:
+        return -1, 0
+    inside, nesting, found = faults(value, room, 1)
+    return (-1, 0) if found else (inside, nesting)
+
+
+def faults(value: object, room: int, cap: int) -> tuple[int, int, list[Fault]]:
+    """Values inside, nesting, and what is no plain JSON, with where it is.
+
+    Args:
+        value: anything.
+        room: stop beyond so many values; the first number of the result is then larger than it.
+        cap: stop after so many faults.
+    """
+    inside = 0
+    nesting = 0
+    found: list[Fault] = []
+    # Containers to enter: (container, depth of containers above it, link to where it stands); a
+    # link is (link of the container above, key).
+    stack: list[tuple[Any, int, Any]] = []
+    if value.__class__ is dict or value.__class__ is list:
+        stack.append((value, 0, None))
+    else:
+        _note(value, None, None, found)
+    while stack and len(found) < cap:
+        container, depth, link = stack.pop()
+        depth += 1
+        nesting = max(nesting, depth)
+        inside += len(container)
+        if inside > room:
+            break
+        members = container.items() if container.__class__ is dict else enumerate(container)
+        below = len(stack)
+        for key, member in members:
+            kind = member.__class__
+            if kind is dict or kind is list:
+                stack.append((member, depth, (link, key)))
+            elif kind is not str or not member.isascii():
+                _note(member, link, key, found)
+            if (
+                key.__class__ is not int and (key.__class__ is not str or not is_encodable(key))
+            ) or (key.__class__ is int and container.__class__ is dict):
+                _note_name(key, link, found)
+        stack[below:] = stack[below:][::-1]  # the first container next: document order
+    return inside, nesting, found
+
+
+def _note(member: object, link: Any, key: Any, found: list[Fault]) -> None:
+    fault = _scalar_fault(member)
+    if fault is not None:
+        path = _path(link) if key is None else (*_path(link), _token(key))
+        found.append((fault[0], path, fault[1]))
+
+
+def _note_name(name: object, link: Any, found: list[Fault]) -> None:
+    if name.__class__ is str:
+        found.append(("lone-surrogate", (*_path(link), str(name)), "in a name"))
+    else:
+        found.append(("non-string-key", _path(link), type(name).__name__))
+
+
+def _scalar_fault(item: object) -> tuple[str, str] | None:
+    kind = item.__class__
+    if kind is str:
+        return None if is_encodable(item) else ("lone-surrogate", "in a string")  # type: ignore[arg-type]
+    if item is None or kind is bool:
+        return None
+    if kind is int:
+        return None if is_number(item) else ("overlong-integer", "more than 4,300")
+    if kind is float:
+        return None if is_number(item) else ("non-finite-number", str(item))
+    return "not-json", type(item).__name__
+
+
+def _path(link: Any) -> tuple[str | int, ...]:
+    path: list[str | int] = []
+    while link is not None:
+        link, key = link
+        path.append(_token(key))
+    return tuple(reversed(path))
+
+
+def _token(key: object) -> str | int:
+    """A reference token; a key that is no name stands for itself as its type."""
+    return key if key.__class__ is str or key.__class__ is int else f"<{type(key).__name__}>"
+
+
+def size(root: object) -> int | None:
+    """How many JSON values a document has, shared parts counted on each path; None if it is cyclic.
+
+    Each container is entered once, so the time is linear in what is there, however often it is
+    shared.
+    """
+    sizes: dict[int, int] = {}
+    open_: set[int] = set()
+    stack = [root]
+    while stack:
+        item = stack[-1]
+        here = id(item)
+        if here in sizes:
+            stack.pop()
+            continue
+        total = 1
+        inner = []  # the members that hold containers themselves; most hold none
+        if item.__class__ is dict or item.__class__ is list:
+            total += len(item)
+            for member in item.values() if item.__class__ is dict else item:
+                kind = member.__class__
+                if kind is dict or kind is list:
+                    total += len(member)
+                    for part in member.values() if kind is dict else member:
+                        if part.__class__ is dict or part.__class__ is list:
+                            inner.append(member)
+                            total -= len(member)
+                            break
+        if inner and here not in open_:
+            open_.add(here)
+            for member in inner:
+                if id(member) in open_:
+                    return None
+                if id(member) not in sizes:
+                    stack.append(member)
+            continue
+        stack.pop()  # all members are known
+        open_.discard(here)
+        sizes[here] = total + sum(sizes[id(member)] - 1 for member in inner)
+    return sizes[id(root)]
+
+
+def dumps(value: object) -> str | None:
+    """Compact JSON text of a parsed value, keys in their order; None if it has none.
+
+    The C writer recurses; what is too deep for it is written with an explicit stack.
+    """
+    import json  # noqa: PLC0415  (only parsed values that were accepted are written)
+
+    try:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    except (TypeError, ValueError):
+        return None
+    except RecursionError:
+        return _dumps_deep(value)
+
+
+def _dumps_deep(value: object) -> str | None:
+    from json import dumps as write  # noqa: PLC0415  (for scalars and names)
+
+    if size(value) is None:
+        return None
+    parts: list[str] = []
+    # Text to write, or a value to take apart.
+    stack: list[tuple[bool, Any]] = [(False, value)]
+    while stack:
+        is_text, item = stack.pop()
+        if is_text:
+            parts.append(item)
+        elif item.__class__ is dict and item:
+            stack.append((True, "}"))
+            members = list(item.items())
+            for index in range(len(members) - 1, -1, -1):
+                key, member = members[index]
+                if key.__class__ is not str:
+                    return None
+                stack.append((False, member))
+                stack.append((True, ("," if index else "{") + write(key, ensure_ascii=False) + ":"))
+        elif item.__class__ is list and item:
+            stack.append((True, "]"))
+            for index in range(len(item) - 1, -1, -1):
+                stack.append((False, item[index]))
+                stack.append((True, "," if index else "["))
+        else:
+            try:
+                parts.append(write(item, ensure_ascii=False, allow_nan=False))
+            except (TypeError, ValueError):
+                return None
+    return "".join(parts)

@@ -1,0 +1,241 @@
+"""A profile, compiled: for each set of keywords that a schema can have, what there is to do.
+
+Real documents repeat a handful of key sequences ("type, description", "type, properties,
+required"), so the work for one is planned once and looked up by the tuple of keys afterwards. That
+is what makes one pass over the rules as quick in Python as a metaschema check is in native code.
+"""
+
+from __future__ import annotations
+
+from schemaguard import rules as r
+from schemaguard.keywords import DATA, KEYWORDS, RANK, SHAPES, is_encodable
+from schemaguard.profiles import Profile, load
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from schemaguard.rules import Rule
+
+#: Any of these beside `$ref` makes the object rules apply (contract rule 9).
+OBJECT_KEYWORDS = frozenset({"properties", "patternProperties", "required", "additionalProperties"})
+
+# When the object rules apply to a schema.
+NEVER = 0
+IF_TYPED = 1  # when `type` says object
+ALWAYS = 2
+
+NO_LIMIT = 1 << 62
+
+# The plan cache holds key sequences that a stranger chooses: few, and short ones.
+_MAX_PLANS = 4096
+_MAX_KEYS = 32
+_MAX_KEY_CHARACTERS = 1024
+
+
+class Plan:
+    """What to do with a schema of one key sequence.
+
+    Attributes:
+        sound: every key is a string, and no PRESENCE rule speaks.
+        typed: it has `type`.
+        texts: annotations and unknown keywords: mostly short strings, and data of any kind.
+        shapes: (keyword, predicate) for keywords whose value must have a shape; `type` and
+        `required`     are looked at by name.
+        values: (keyword, check, limit) for the VALUE rules of the keywords that are there.
+        closed: when the object rules apply: NEVER, IF_TYPED or ALWAYS.
+        object: the keys alone make it an object schema (contract rule 8).
+        required, ref, enum, const: it has the keyword.
+        identifier: it has `$id` or `id`.
+        children: (keyword, what it holds) where it holds schemas, in the order of visits.
+        leaf: nothing but type, shapes and texts: it can be settled where it is met.
+        present: (rule, keyword) for the PRESENCE rules that speak, in the profile's order.
+    """
+
+    __slots__ = (
+        "children",
+        "closed",
+        "const",
+        "enum",
+        "identifier",
+        "leaf",
+        "object",
+        "present",
+        "ref",
+        "required",
+        "shapes",
+        "sound",
+        "texts",
+        "typed",
+        "values",
+    )
+
+    sound: bool
+    typed: bool
+    texts: tuple[str, ...]
+    shapes: tuple[tuple[str, Callable[[object], bool]], ...]
+    values: tuple[tuple[str, Callable[..., Any], int], ...]
+    closed: int
+    object: bool
+    required: bool
+    ref: bool
+    enum: bool
+    const: bool
+    identifier: bool
+    children: tuple[tuple[str, str], ...]
+    leaf: bool
+    present: tuple[tuple[Rule, str], ...]
+
+
+class Plans:
+    """A profile, compiled.
+
+    Attributes:
+        profile: the profile.
+        cache: key sequence → plan; bounded, shared between threads (each use is one dict
+        operation).
+    """
+
+    def __init__(self, profile: Profile) -> None:
+        self.profile = profile
+        self.cache: dict[tuple[Any, ...], Plan] = {}
+        on = [rule for code, rule in sorted(r.RULES.items()) if code in profile.severities]
+        self.by_name = {rule.name: rule for rule in on}
+        self.not_a_schema = next((rule for rule in on if rule.on[0] == r.NODE), None)
+        self.object_rules = tuple(rule for rule in on if rule.on == (r.OBJECT,))
+        self.member_rules = tuple(rule for rule in on if rule.on == (r.OBJECT, "members"))
+        self.object_checks = tuple(rule.check for rule in self.object_rules)
+        self.member_checks = tuple(rule.check for rule in self.member_rules)
+        #: What the object rules find in a leaf that says object: it has no keyword that they look
+        #: at.
+        self.leaf_findings = tuple(
+            (rule, len(rule.check({}))) for rule in self.object_rules if rule.check({})
+        )
+        self.checks_root = any(rule.on[0] == r.ROOT for rule in on)
+        self.budget_rules = {rule.on[1]: rule for rule in on if rule.on[0] == r.BUDGET}
+        self.shape_rules: dict[str, list[Rule]] = {}
+        self._value_rules: dict[str, list[tuple[Callable[..., Any], int]]] = {}
+        self._presence: list[tuple[Rule, str]] = []
+        for rule in on:
+            kind, *arguments = rule.on
+            if kind == r.SHAPE:
+                for shape in arguments:
+                    self.shape_rules.setdefault(shape, []).append(rule)
+            elif kind == r.VALUE:
+                for keyword in arguments[1:]:
+                    self._value_rules.setdefault(keyword, []).append(
+                        (rule.check, profile.budgets[arguments[0]])
+                    )
+            elif kind == r.PRESENCE:
+                for keyword in profile.lists.get(arguments[0], ()):
+                    self._presence.append((rule, keyword))
+        refused = {keyword for _, keyword in self._presence}
+        #: Keywords whose values are entered: those that hold schemas and are not refused outright.
+        self.entered = {
+            name: keyword.holds
+            for name, keyword in KEYWORDS.items()
+            if keyword.holds != DATA and name not in refused
+        }
+        self.depth_limit = self._limit("object-depth")
+        self.property_limit = self._limit("properties")
+        self.enum_limit = self._limit("enum-entries")
+        self.character_limit = self._limit("characters")
+        self.long_enum_limit = self._limit("long-enum-characters")
+        self.long_enum_entries = profile.budgets.get("long-enum-entries", 0)
+        self.nesting_limit = self._limit("nesting")
+
+    def _limit(self, budget: str) -> int:
+        """The profile's limit when a rule of the profile watches it."""
+        if budget not in self.budget_rules:
+            return NO_LIMIT
+        return self.profile.budgets.get(budget, NO_LIMIT)
+
+    def learn(self, keys: tuple[Any, ...]) -> Plan:
+        """The plan of a key sequence, kept when it is short enough to keep."""
+        plan = self._make(keys)
+        if plan.sound and len(keys) <= _MAX_KEYS and sum(map(len, keys)) <= _MAX_KEY_CHARACTERS:
+            if len(self.cache) >= _MAX_PLANS:
+                self.cache.clear()
+            self.cache[keys] = plan
+        return plan
+
+    def _make(self, keys: tuple[Any, ...]) -> Plan:
+        plan = Plan()
+        names = {key for key in keys if key.__class__ is str}
+        plan.present = tuple(
+            (rule, keyword) for rule, keyword in self._presence if keyword in names
+        )
+        plan.sound = not plan.present and len(names) == len(keys) and all(map(is_encodable, names))
+        refused = {keyword for _, keyword in plan.present}
+        known = sorted((name for name in names if name in RANK), key=RANK.__getitem__)
+        plan.typed = "type" in names
+        plan.required = "required" in names
+        plan.ref = "$ref" in names
+        plan.enum = "enum" in names
+        plan.const = "const" in names
+        plan.identifier = "$id" in names or "id" in names
+        plan.shapes = tuple(
+            (name, SHAPES[shape])
+            for name in known
+            if name not in ("type", "required")
+            and name not in refused
+            and (shape := KEYWORDS[name].shape) is not None
+            and shape in self.shape_rules
+            and KEYWORDS[name].holds == DATA
+        )
+        plan.values = tuple(
+            (name, check, limit)
+            for name in known
+            for check, limit in self._value_rules.get(name, ())
+        )
+        plan.object = "properties" in names or "patternProperties" in names
+        if plan.ref:
+            plan.closed = ALWAYS if names & OBJECT_KEYWORDS else NEVER
+        else:
+            plan.closed = ALWAYS if plan.object else IF_TYPED
+        plan.children = tuple((name, self.entered[name]) for name in known if name in self.entered)
+        plan.texts = tuple(key for key in keys if key.__class__ is str and self._is_plain_data(key))
+        plan.leaf = (
+            plan.sound
+            and not plan.children
+            and not plan.values
+            and not (plan.required or plan.enum or plan.const or plan.ref or plan.identifier)
+        )
+        return plan
+
+    def _is_plain_data(self, name: str) -> bool:
+        """Whether nothing but the rule "it is JSON" looks at the value."""
+        if name in ("type", "required", "enum") or name in self.entered:
+            return False
+        keyword = KEYWORDS.get(name)
+        return keyword is None or keyword.shape is None or keyword.shape not in self.shape_rules
+
+
+_compiled: dict[str | Profile, Plans] = {}
+
+
+def compiled(profile: str | Profile) -> Plans:
+    """The compiled form of a profile, or of the profile of a name; made once.
+
+    Raises:
+        ProfileError: there is no profile of that name.
+    """
+    plans = _compiled.get(profile)
+    if plans is None:
+        read = load(profile) if isinstance(profile, str) else profile
+        plans = _compiled.get(read) or Plans(read)
+        _compiled[read] = _compiled[profile] = plans
+    return plans
+
+
+__all__ = [
+    "ALWAYS",
+    "IF_TYPED",
+    "NEVER",
+    "NO_LIMIT",
+    "OBJECT_KEYWORDS",
+    "Plan",
+    "Plans",
+    "compiled",
+]

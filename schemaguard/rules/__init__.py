@@ -1,0 +1,157 @@
+"""The rules: one declaration each, and everything else (pages, tests, output formats) reads it.
+
+A rule says *what* is wrong with one place; the walk adds where the place is, the profile adds how
+severe it is there. Codes are never reused:
+
+===== ==================================================================
+SG1xx the document: reading, encoding, hard stops
+SG2xx keywords: which are unsupported, which values are malformed
+SG3xx references
+SG4xx objects and the root
+SG5xx budgets
+SG6xx tools and requests
+SG7xx what an engine does not enforce
+SG8xx what an engine pays: compile and mask cost
+===== ==================================================================
+"""
+
+from __future__ import annotations
+
+from schemaguard._frozen import Frozen
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+# What makes a rule speak. The argument of each is in `Rule.on[1:]`.
+READING = "reading"  # a fault that the reader found; argument: none, the rule's name is the fault's
+PRESENCE = "presence"  # a keyword of a list that the profile gives; argument: the list's name
+SHAPE = "shape"  # a malformed keyword value; arguments: names in keywords.SHAPES
+NODE = "node"  # a subschema that is neither object nor boolean
+OBJECT = "object"  # each object schema; argument: "members" for rules about its property names
+VALUE = "value"  # a keyword's value; arguments: a budget, then keywords; check(value, limit)
+BUDGET = "budget"  # a running total; argument: the budget's name in the profile
+REFERENCE = "reference"  # a `$ref` and what it reaches
+ROOT = "root"  # the root of the document
+REQUEST = "request"  # a request or one of its tools
+
+
+class Rule(Frozen):
+    """One rule.
+
+    Attributes:
+        code: `SG` and three digits, never reused.
+        name: kebab case; reads as "allow NAME", so it names the bad thing.
+        message: what is said; `{…}` are filled from the finding's data.
+        fix: what to do about it, in one sentence.
+        bad: JSON text of a schema for which this rule speaks.
+        good: the same schema repaired.
+        why: why it matters, from the declaring function's docstring.
+        on: what makes it speak: one of the constants of this module, then its arguments.
+        check: the predicate or generator, for the kinds of rule that have one.
+        since: the first version of schemaguard that had the rule.
+    """
+
+    __slots__ = ("bad", "check", "code", "fix", "good", "message", "name", "on", "since", "why")
+
+    code: str
+    name: str
+    message: str
+    fix: str
+    bad: str
+    good: str
+    why: str
+    on: tuple[str, ...]
+    check: Callable[..., Any]
+    since: str
+
+    def __init__(self, **fields: object) -> None:
+        self._fill(**fields)
+
+    def __repr__(self) -> str:
+        return f"<Rule {self.code} {self.name}>"
+
+    def __hash__(self) -> int:
+        return hash(self.code)
+
+
+#: code → rule.
+RULES: dict[str, Rule] = {}
+#: name → rule.
+BY_NAME: dict[str, Rule] = {}
+
+
+def rule(
+    code: str,
+    name: str,
+    *on: str,
+    message: str,
+    fix: str,
+    bad: str,
+    good: str,
+    since: str = "0.1.0",
+) -> Callable[[Callable[..., Any]], Rule]:
+    """Declare a rule: the decorated function is its check, the docstring its reason."""
+
+    def declare(check: Callable[..., Any]) -> Rule:
+        made = Rule(
+            code=code,
+            name=name,
+            message=message,
+            fix=fix,
+            bad=bad,
+            good=good,
+            why=(check.__doc__ or "").strip(),
+            on=on,
+            check=check,
+            since=since,
+        )
+        if code in RULES or name in BY_NAME:
+            raise ValueError(f"rule {code} {name} is declared twice")
+        RULES[code] = BY_NAME[name] = made
+        return made
+
+    return declare
+
+
+def find(code_or_name: str) -> Rule | None:
+    """The rule of a code (`SG301`) or a name (`remote-ref`)."""
+    return RULES.get(code_or_name.upper()) or BY_NAME.get(code_or_name)
+
+
+# The families declare themselves when they are imported.
+from schemaguard.rules import (  # noqa: E402  (they need what is above)
+    budgets,
+    cost,
+    document,
+    objects,
+    references,
+    requests,
+    shapes,
+)
+
+__all__ = [
+    "BUDGET",
+    "BY_NAME",
+    "NODE",
+    "OBJECT",
+    "PRESENCE",
+    "READING",
+    "REFERENCE",
+    "REQUEST",
+    "ROOT",
+    "RULES",
+    "SHAPE",
+    "VALUE",
+    "Rule",
+    "budgets",
+    "cost",
+    "document",
+    "find",
+    "objects",
+    "references",
+    "requests",
+    "rule",
+    "shapes",
+]
