@@ -111,7 +111,7 @@ def small() -> dict[str, Any]:
     """Seven subschemas: a root, five properties, one item schema."""
     rng = random.Random(1)
     kinds = ("plain", "plain", "nullable", "array", "plain")
-    return closed({f"argument_{i}": leaf(rng, kind, 6) for i, kind in enumerate(kinds)})
+    return closed({f"value_{i}": leaf(rng, kind, 2) for i, kind in enumerate(kinds)})
 
 
 def medium() -> dict[str, Any]:

@@ -5,8 +5,7 @@ Written by hand instead of `dataclasses`, which costs every importer 15 ms (it p
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 

@@ -32,11 +32,23 @@ class Finding(Frozen):
     Attributes:
         code, name, severity, message, fix: as in `Diagnostic`.
         pointer: JSON Pointer into the file.
-        line, column: of the value that the pointer names, or of the nearest one above it that is
+        line, column: of the value that the pointer names, or of the one above it when it is not
             there; both from 1, columns in code points. None when the file is no text.
+        end_line, end_column: just after that value.
     """
 
-    __slots__ = ("code", "column", "fix", "line", "message", "name", "pointer", "severity")
+    __slots__ = (
+        "code",
+        "column",
+        "end_column",
+        "end_line",
+        "fix",
+        "line",
+        "message",
+        "name",
+        "pointer",
+        "severity",
+    )
 
     code: str
     name: str
@@ -46,9 +58,18 @@ class Finding(Frozen):
     pointer: str
     line: int | None
     column: int | None
+    end_line: int | None
+    end_column: int | None
 
-    def __init__(self, diagnostic: Diagnostic, pointer: str, place: tuple[int, int] | None) -> None:
-        line, column = place or (None, None)
+    def __init__(
+        self,
+        diagnostic: Diagnostic,
+        pointer: str,
+        start: tuple[int, int] | None,
+        end: tuple[int, int] | None,
+    ) -> None:
+        line, column = start or (None, None)
+        end_line, end_column = end or (None, None)
         self._fill(
             code=diagnostic.code,
             name=diagnostic.name,
@@ -58,6 +79,8 @@ class Finding(Frozen):
             pointer=pointer,
             line=line,
             column=column,
+            end_line=end_line,
+            end_column=end_column,
         )
 
 
@@ -94,15 +117,17 @@ class FileReport(Frozen):
         kind: what the file is (`envelopes.KINDS`), or None when that is not known.
         tools: the schemas that were checked.
         findings: those about the file itself.
+        document: what was read, for excerpts of the text; None when it is not kept.
         ok: no finding anywhere is an error.
     """
 
-    __slots__ = ("findings", "kind", "ok", "path", "tools")
+    __slots__ = ("document", "findings", "kind", "ok", "path", "tools")
 
     path: str
     kind: str | None
     tools: tuple[CheckedTool, ...]
     findings: tuple[Finding, ...]
+    document: Document | None
     ok: bool
 
     def __init__(
@@ -111,9 +136,10 @@ class FileReport(Frozen):
         kind: str | None,
         tools: tuple[CheckedTool, ...],
         findings: tuple[Finding, ...],
+        document: Document | None = None,
     ) -> None:
         ok = all(t.ok for t in tools) and not any(f.severity == ERROR for f in findings)
-        self._fill(path=path, kind=kind, tools=tools, findings=findings, ok=ok)
+        self._fill(path=path, kind=kind, tools=tools, findings=findings, document=document, ok=ok)
 
 
 def check_text(
@@ -150,7 +176,7 @@ def check_text(
         ]
         about.extend(_about(found, checked))
     tools = _place_all(document, checked, about)
-    return FileReport(path, kind, tools[0], tools[1])
+    return FileReport(path, kind, tools[0], tools[1], document)
 
 
 def _diagnostic(name: str, detail: str, offset: int | None = None) -> Diagnostic:
@@ -164,10 +190,12 @@ def _about(
     about = []
     if len(found.readings) > 1:
         about.append((_diagnostic("ambiguous-document", " or as ".join(found.readings)), ""))
+    if found.kind is None:
+        detail = "; ".join(note.text for note in found.problems) or "the form is not known"
+        return [(_diagnostic("nothing-to-check", detail), "")]
     about.extend((_diagnostic("unreadable-tool", n.text), n.pointer) for n in found.problems)
     if not checked and not about:
-        detail = f"read as {found.kind}" if found.kind else "the form is not known"
-        about.append((_diagnostic("nothing-to-check", detail), ""))
+        about.append((_diagnostic("nothing-to-check", f"read as {found.kind}"), ""))
     return about
 
 
@@ -190,9 +218,12 @@ def _place_all(
         offset = diagnostic.offset
         if offset is None:
             span = spans.get(pointer) or spans.get(pointer.rpartition("/")[0])
-            offset = span[0] if span else None
-        at = None if offset is None or document.text is None else document.line_column(offset)
-        return Finding(diagnostic, pointer, at)
+        else:
+            span = (offset, offset)
+        if span is None or document.text is None:
+            return Finding(diagnostic, pointer, None, None)
+        start, end = map(document.line_column, span)
+        return Finding(diagnostic, pointer, start, end)
 
     tools = tuple(
         CheckedTool(tool.name, tool.pointer, tuple(place(*f) for f in findings), report)

@@ -43,17 +43,22 @@ class Plan:
         texts: annotations and unknown keywords: mostly short strings, and data of any kind.
         shapes: (keyword, predicate) for keywords whose value must have a shape; `type` and
         `required`     are looked at by name.
-        values: (keyword, check, limit) for the VALUE rules of the keywords that are there.
+        values: (keyword, rule, limit) for the VALUE rules of the keywords that are there.
         closed: when the object rules apply: NEVER, IF_TYPED or ALWAYS.
         object: the keys alone make it an object schema (contract rule 8).
         required, ref, enum, const: it has the keyword.
+        patterned: it has patterns, and the profile adds their costs up.
         identifier: it has `$id` or `id`.
         children: (keyword, what it holds) where it holds schemas, in the order of visits.
-        leaf: nothing but type, shapes and texts: it can be settled where it is met.
+        simple: nothing but type, shapes, texts and children.
+        leaf: nothing but type, shapes and texts.
+        annotated: a leaf has texts or shapes to look at.
+        only_text: the annotation of a leaf that has `type` and this and nothing else, or None.
         present: (rule, keyword) for the PRESENCE rules that speak, in the profile's order.
     """
 
     __slots__ = (
+        "annotated",
         "children",
         "closed",
         "const",
@@ -61,10 +66,13 @@ class Plan:
         "identifier",
         "leaf",
         "object",
+        "only_text",
+        "patterned",
         "present",
         "ref",
         "required",
         "shapes",
+        "simple",
         "sound",
         "texts",
         "typed",
@@ -75,16 +83,20 @@ class Plan:
     typed: bool
     texts: tuple[str, ...]
     shapes: tuple[tuple[str, Callable[[object], bool]], ...]
-    values: tuple[tuple[str, Callable[..., Any], int], ...]
+    values: tuple[tuple[str, Rule, int], ...]
     closed: int
     object: bool
+    patterned: bool
     required: bool
     ref: bool
     enum: bool
     const: bool
     identifier: bool
     children: tuple[tuple[str, str], ...]
+    simple: bool
     leaf: bool
+    annotated: bool
+    only_text: str | None
     present: tuple[tuple[Rule, str], ...]
 
 
@@ -115,7 +127,7 @@ class Plans:
         self.checks_root = any(rule.on[0] == r.ROOT for rule in on)
         self.budget_rules = {rule.on[1]: rule for rule in on if rule.on[0] == r.BUDGET}
         self.shape_rules: dict[str, list[Rule]] = {}
-        self._value_rules: dict[str, list[tuple[Callable[..., Any], int]]] = {}
+        self._value_rules: dict[str, list[tuple[Rule, int]]] = {}
         self._presence: list[tuple[Rule, str]] = []
         for rule in on:
             kind, *arguments = rule.on
@@ -124,9 +136,8 @@ class Plans:
                     self.shape_rules.setdefault(shape, []).append(rule)
             elif kind == r.VALUE:
                 for keyword in arguments[1:]:
-                    self._value_rules.setdefault(keyword, []).append(
-                        (rule.check, profile.budgets[arguments[0]])
-                    )
+                    limit = profile.budgets[arguments[0]]
+                    self._value_rules.setdefault(keyword, []).append((rule, limit))
             elif kind == r.PRESENCE:
                 for keyword in profile.lists.get(arguments[0], ()):
                     self._presence.append((rule, keyword))
@@ -144,6 +155,8 @@ class Plans:
         self.long_enum_limit = self._limit("long-enum-characters")
         self.long_enum_entries = profile.budgets.get("long-enum-entries", 0)
         self.nesting_limit = self._limit("nesting")
+        self.patterns_limit = self._limit("patterns-cost")
+        self.target_limit = self._limit("reference-targets")
 
     def _limit(self, budget: str) -> int:
         """The profile's limit when a rule of the profile watches it."""
@@ -185,9 +198,7 @@ class Plans:
             and KEYWORDS[name].holds == DATA
         )
         plan.values = tuple(
-            (name, check, limit)
-            for name in known
-            for check, limit in self._value_rules.get(name, ())
+            (name, rule, limit) for name in known for rule, limit in self._value_rules.get(name, ())
         )
         plan.object = "properties" in names or "patternProperties" in names
         if plan.ref:
@@ -196,12 +207,24 @@ class Plans:
             plan.closed = ALWAYS if plan.object else IF_TYPED
         plan.children = tuple((name, self.entered[name]) for name in known if name in self.entered)
         plan.texts = tuple(key for key in keys if key.__class__ is str and self._is_plain_data(key))
-        plan.leaf = (
-            plan.sound
-            and not plan.children
-            and not plan.values
-            and not (plan.required or plan.enum or plan.const or plan.ref or plan.identifier)
+        plan.patterned = self.patterns_limit != NO_LIMIT and (
+            "pattern" in names or "patternProperties" in names
         )
+        plan.simple = plan.sound and not (
+            plan.values
+            or plan.patterned
+            or plan.object
+            or plan.required
+            or plan.enum
+            or plan.const
+            or plan.ref
+            or plan.identifier
+        )
+        plan.leaf = plan.simple and not plan.children
+        plan.annotated = bool(plan.texts or plan.shapes)
+        plan.only_text = None
+        if plan.leaf and plan.typed and not plan.shapes and len(plan.texts) == 1:
+            plan.only_text = plan.texts[0]
         return plan
 
     def _is_plain_data(self, name: str) -> bool:

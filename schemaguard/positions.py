@@ -77,16 +77,17 @@ class _Node:
     """A place that some pointer names or passes through.
 
     A name given twice is entered twice and the last one counts, so what an earlier visit found
-    below it has to be forgotten. Nothing is erased for that: each entry has a number, and a node's
-    findings count only while `outer` is still the number of its parent's last entry.
+    below it has to be forgotten. Nothing is erased for that: each entry has a number, and what a
+    node found counts only if `outer` is the number of its parent's last entry.
     """
 
-    __slots__ = ("children", "end", "name_end", "name_start", "outer", "start", "visit")
+    __slots__ = ("children", "end", "exists", "name_end", "name_start", "outer", "start", "visit")
 
     def __init__(self) -> None:
         self.children: dict[str, _Node] = {}
         self.visit = 0
         self.outer = -1
+        self.exists = False
         self.start = self.end = self.name_start = self.name_end = -1
 
 
@@ -108,36 +109,40 @@ def spans(
         name given twice only the last value exists.
     """
     root = _Node()
-    paths: dict[str, list[_Node] | None] = {pointer: _path(root, pointer) for pointer in pointers}
-    if not any(paths.values()):
-        return dict.fromkeys(paths)
-    _scan(text, root, _skip if shallow else _skip_iteratively)
-    return {pointer: None if path is None else _found(path) for pointer, path in paths.items()}
+    nodes = {pointer: _place(root, pointer) for pointer in pointers}
+    if any(nodes.values()):
+        _scan(text, root, _skip if shallow else _skip_iteratively)
+        _settle(root)
+    return {
+        pointer: ((node.start, node.end), (node.name_start, node.name_end))
+        if node and node.exists
+        else None
+        for pointer, node in nodes.items()
+    }
 
 
-def _path(root: _Node, pointer: str) -> list[_Node] | None:
-    """Put a pointer in the trie; return its nodes from the root on, `None` for a malformed one."""
+def _place(root: _Node, pointer: str) -> _Node | None:
+    """Put a pointer in the trie; return its node, `None` for a malformed one."""
     if (pointer and pointer[0] != "/") or _bad_escape(pointer):
         return None
-    path = [root]
+    node = root
     for token in pointer.split("/")[1:]:
-        children = path[-1].children
-        token = token.replace("~1", "/").replace("~0", "~")  # noqa: PLW2901  # decoded in place
-        node = children.get(token)
-        if node is None:
-            node = children[token] = _Node()
-        path.append(node)
-    return path
+        name = token.replace("~1", "/").replace("~0", "~")
+        child = node.children.get(name)
+        if child is None:
+            child = node.children[name] = _Node()
+        node = child
+    return node
 
 
-def _found(path: list[_Node]) -> tuple[Span, Span] | None:
-    """The spans of a path's last node, if the last visits of all its nodes belong together."""
-    outer = 0
-    for node in path:
-        if node.outer != outer:
-            return None
-        outer = node.visit
-    return (node.start, node.end), (node.name_start, node.name_end)
+def _settle(root: _Node) -> None:
+    """Mark the nodes that exist: entered during the last visit of all that is around them."""
+    pending = [(root, 0)]
+    while pending:
+        node, outer = pending.pop()
+        if node.outer == outer:
+            node.exists = True
+            pending.extend((child, node.visit) for child in node.children.values())
 
 
 def _scan(text: str, root: _Node, skip: Callable[[str, int], int]) -> None:

@@ -44,16 +44,17 @@ def check(
     """
     plans = compiled(profile)
     # The usual caller has parsed the request: then there is no document to make until it is needed.
-    source: Any = schema if schema.__class__ is dict else _document(schema, limits)
+    parsed = schema.__class__ is dict
+    source: Any = schema if parsed else _document(schema, limits)
     stop = None
-    if source is schema or not source.faults:
+    if parsed or not source.faults:
         try:
-            value = schema if source is schema else source.value
+            value = schema if parsed else source.value
             if walk.is_clean(value, plans, limits.max_nodes):
                 return Report(source, plans.profile, limits)
         except walk.TooManyNodes as error:
             stop = error.rule
-    document = Document(schema) if source is schema else source
+    document = Document(schema) if parsed else source
     found = walk.Findings(plans, max_diagnostics)
     for fault in document.faults:
         found.add(data.rule_of(fault.name), None, offset=fault.offset, detail=fault.detail)

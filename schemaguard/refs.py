@@ -214,8 +214,6 @@ def is_clean(root: Any, schemas: list[dict[str, Any]], plans: Plans) -> bool:
         schemas: its schemas with a `$ref`.
         plans: the compiled profile.
     """
-    if not schemas:
-        return not plans.checks_root or _is_plain_root(root)
     resolver = Resolver(root, plans)
     rules = plans.by_name
     settled: set[str] = set()
@@ -233,6 +231,8 @@ def is_clean(root: Any, schemas: list[dict[str, Any]], plans: Plans) -> bool:
             on_path.add(target.location)
             target = resolver.of(target.schema)
         settled.update(path)
+        if len(settled) > plans.target_limit:
+            return False
         if (
             "ref-to-open-object" in rules
             and needs_closure(schema)
@@ -242,13 +242,12 @@ def is_clean(root: Any, schemas: list[dict[str, Any]], plans: Plans) -> bool:
     return not plans.checks_root or root_problem(root, resolver) is None
 
 
-def _is_plain_root(root: Any) -> bool:
+def is_plain_root(root: Any) -> bool:
     """Whether a root without a reference has an object-only type and no `anyOf`."""
-    return (
-        root.__class__ is dict
-        and root.get("type") in ("object", ["object"])
-        and "anyOf" not in root
-    )
+    if root.__class__ is not dict or "anyOf" in root:
+        return False
+    kind = root.get("type")
+    return kind == "object" or kind == ["object"]  # noqa: PLR1714  (a tuple is built each time)
 
 
 def collect(
@@ -271,6 +270,7 @@ def collect(
         if target is not None and target.problem:
             found.add_named(target.problem, frame, ("$ref",))
     _cycles(frames, resolver, found)
+    _count_targets(frames, resolver, plans, found)
     if "ref-to-open-object" in plans.by_name:
         closed: dict[str, bool] = {}
         for frame in frames:
@@ -284,6 +284,19 @@ def collect(
         problem = root_problem(root, resolver)
         if problem is not None:
             found.add_named(problem[0], None, _tokens(problem[1]))
+
+
+def _count_targets(frames: list[Frame], resolver: Resolver, plans: Plans, found: Findings) -> None:
+    """Say where one target more is referred to than the profile allows."""
+    seen: set[str] = set()
+    for frame in frames:
+        target = resolver.of(frame[0])
+        if target is not None and not target.problem:
+            seen.add(target.location)
+        if len(seen) > plans.target_limit:
+            rule = plans.budget_rules["reference-targets"]
+            found.add(rule, frame, ("$ref",), limit=plans.target_limit)
+            return
 
 
 def _cycles(frames: list[Frame], resolver: Resolver, found: Findings) -> None:

@@ -30,6 +30,7 @@ from schemaguard.keywords import (
     is_types,
     is_unique_strings,
 )
+from schemaguard.patterns import patterns_of, share
 from schemaguard.plan import ALWAYS, IF_TYPED, Plans
 from schemaguard.report import ERROR, Diagnostic
 
@@ -70,165 +71,162 @@ def is_clean(root: object, plans: Plans, max_nodes: int) -> bool:
     """
     plan_of = plans.cache.get
     learn = plans.learn
+    type_names = TYPE_NAMES
     leaf_types = _LEAF_TYPES
     nesting_limit = plans.nesting_limit
-    properties = entries = characters = 0
+    properties = entries = characters = patterns_cost = 0
     nodes = 1
-    referring: list[dict[str, Any]] = []
-    identifiers = 0
     checkpoint = max_nodes // 2
-    stack: list[tuple[Any, int, int]] = [(root, 0, 1)]
-    while stack:
-        schema, depth, level = stack.pop()
-        if schema.__class__ is not dict:
-            if schema is True or schema is False:
-                continue
-            return False
-        keys = tuple(schema)
-        plan = plan_of(keys) or learn(keys)
-        nodes += len(keys)
-        if not plan.sound or level > nesting_limit:
-            return False
+    referring: list[dict[str, Any]] = []
+    patterns: set[str] = set()
+    identifiers = 0
+    # A batch is what is left of what one keyword holds, with object depth and level. Depth first,
+    # the stack stays as small as the document is deep: a million entries would wake the collector.
+    batches: list[tuple[Any, int, int]] = [(iter((root,)), 0, 1)]
+    while batches:
+        members, depth, level = batches.pop()
         if nodes > checkpoint:
             checkpoint = checked_size(root, max_nodes)
-
-        # The schema's own keywords.
-        is_object = plan.object
-        if plan.typed:
-            kind = schema["type"]
-            if kind.__class__ is str and kind in TYPE_NAMES:
-                is_object = is_object or kind == "object"
-            elif kind.__class__ is list and is_types(kind):
-                nodes += len(kind)
-                is_object = is_object or "object" in kind
-            else:
-                return False
-        for keyword, well_formed in plan.shapes:
-            if not well_formed(schema[keyword]):
-                return False
-        for keyword, check, limit in plan.values:
-            if check(schema[keyword], limit):
-                return False
-        for name in plan.texts:
-            value = schema[name]
-            if value.__class__ is not str or not value.isascii():
-                inside, deep = data.weigh(value, max_nodes - nodes)
-                nodes += inside
-                if nodes > checkpoint:
-                    checkpoint = checked_size(root, max_nodes)
-                if inside < 0 or level + deep > nesting_limit:
-                    return False
-        exact = plan.object and requires_what_it_declares(schema)
-        if plan.required:
-            if not exact and not is_unique_strings(schema["required"]):
-                return False
-            nodes += len(schema["required"])
-        if is_object:
-            if depth > plans.depth_limit:
-                return False
-            depth += 1
-        if plan.closed == ALWAYS or (is_object and plan.closed == IF_TYPED):
-            for check in plans.object_checks:
-                if check(schema):
-                    return False
-            if not exact:
-                for check in plans.member_checks:
-                    if check(schema):
-                        return False
-        if plan.enum:
-            count, length, deep = _weigh_enum(schema["enum"], plans, max_nodes - nodes)
-            if count < 0 or level + deep > nesting_limit:
-                return False
-            entries += len(schema["enum"])
-            nodes += count
-            if nodes > checkpoint:
-                checkpoint = checked_size(root, max_nodes)
-            characters += length
-        if plan.const and schema["const"].__class__ is str:
-            characters += len(schema["const"])
-        if plan.ref:
-            referring.append(schema)
-        if plan.identifier and schema is not root:
-            identifiers += 1
-
-        # Its children: the usual one is a leaf and is settled here, without a turn of its own.
-        level += 1
-        for keyword, holds in plan.children:
-            held = schema[keyword]
-            if held is False or held is True:
-                if holds in (SCHEMA, ITEMS):
+        for schema in members:
+            if schema.__class__ is not dict:
+                if schema is True or schema is False:
                     continue
                 return False
-            members: Any = (held,)
-            if holds == SCHEMA_MAP:
-                if held.__class__ is not dict:
-                    return False
-                try:
-                    names = "".join(held)
-                except TypeError:
-                    return False
-                if not names.isascii() and not is_encodable(names):
-                    return False
-                nodes += len(held)
-                if keyword == "properties":
-                    properties += len(held)
-                    if properties > plans.property_limit:
-                        return False
-                if keyword in COUNTED_NAMES:
-                    characters += len(names)
-                members = held.values()
-            elif holds == DEPENDENCIES:
-                members = _dependency_schemas(held)
-                if members is None:
-                    return False
-                nodes += len(held) + sum(len(m) for m in held.values() if m.__class__ is list)
-            elif held.__class__ is list:
-                if not held or holds == SCHEMA:
-                    return False
-                nodes += len(held)
-                members = held
-            elif holds == SCHEMAS:
+            keys = tuple(schema)
+            plan = plan_of(keys) or learn(keys)
+            nodes += len(keys)
+            if not plan.sound or level > nesting_limit:
                 return False
-            if nodes > checkpoint:
-                checkpoint = checked_size(root, max_nodes)
-            for member in members:
-                if member.__class__ is dict:
-                    keys = tuple(member)
-                    leaf = plan_of(keys)
-                    if leaf is not None and leaf.leaf and level <= nesting_limit:
-                        if leaf.typed:
-                            kind = member["type"]
-                            if kind.__class__ is str:
-                                if kind not in leaf_types:
-                                    stack.append((member, depth, level))
-                                    continue
-                            elif kind.__class__ is list and is_types(kind) and "object" not in kind:
-                                nodes += len(kind)
-                            else:
-                                stack.append((member, depth, level))
-                                continue
-                        for name in leaf.texts:
-                            value = member[name]
-                            if value.__class__ is not str or not value.isascii():
-                                stack.append((member, depth, level))
-                                break
-                        else:
-                            for name, well_formed in leaf.shapes:
-                                if not well_formed(member[name]):
-                                    return False
-                            nodes += len(keys)
-                        continue
-                stack.append((member, depth, level))
+            if plan.only_text is not None:  # a type and a description: the commonest schema of all
+                kind = schema["type"]
+                text = schema[plan.only_text]
+                if (
+                    kind.__class__ is str
+                    and kind in leaf_types
+                    and text.__class__ is str
+                    and text.isascii()
+                ):
+                    continue
+
+            # The schema's own keywords.
+            is_object = plan.object
+            if plan.typed:
+                kind = schema["type"]
+                if kind.__class__ is str and kind in type_names:
+                    is_object = is_object or kind == "object"
+                elif kind.__class__ is list and is_types(kind):
+                    nodes += len(kind)
+                    is_object = is_object or "object" in kind
+                else:
+                    return False
+            for keyword, well_formed in plan.shapes:
+                if not well_formed(schema[keyword]):
+                    return False
+            for name in plan.texts:
+                value = schema[name]
+                if value.__class__ is not str or not value.isascii():
+                    inside, deep = data.weigh(value, max_nodes - nodes)
+                    nodes += inside
+                    if nodes > checkpoint:
+                        checkpoint = checked_size(root, max_nodes)
+                    if inside < 0 or level + deep > nesting_limit:
+                        return False
+            inner = depth
+            if is_object or not plan.simple:
+                for keyword, rule, limit in plan.values:
+                    if rule.check(schema[keyword], limit):
+                        return False
+                if plan.patterned:
+                    patterns_cost += sum(map(share, set(patterns_of(schema)) - patterns))
+                    patterns.update(patterns_of(schema))
+                    if patterns_cost > plans.patterns_limit:
+                        return False
+                exact = plan.object and requires_what_it_declares(schema)
+                if plan.required:
+                    if not exact and not is_unique_strings(schema["required"]):
+                        return False
+                    nodes += len(schema["required"])
+                if is_object:
+                    if depth > plans.depth_limit:
+                        return False
+                    inner += 1
+                if plan.closed == ALWAYS or (is_object and plan.closed == IF_TYPED):
+                    for check in plans.object_checks:
+                        if check(schema):
+                            return False
+                    if not exact:
+                        for check in plans.member_checks:
+                            if check(schema):
+                                return False
+                if plan.enum:
+                    count, length, deep = _weigh_enum(schema["enum"], plans, max_nodes - nodes)
+                    if count < 0 or level + deep > nesting_limit:
+                        return False
+                    entries += len(schema["enum"])
+                    nodes += count
+                    characters += length
+                if plan.const and schema["const"].__class__ is str:
+                    characters += len(schema["const"])
+                if plan.ref:
+                    referring.append(schema)
+                if plan.identifier and schema is not root:
+                    identifiers += 1
+
+            # Its children, a batch for each keyword; then the rest of this batch.
+            if not plan.children:
+                continue
+            batches.append((members, depth, level))
+            for keyword, holds in plan.children:
+                held = schema[keyword]
+                if held.__class__ is bool and holds in (SCHEMA, ITEMS):
+                    continue
+                if holds == SCHEMA_MAP:
+                    if held.__class__ is not dict:
+                        return False
+                    try:
+                        names = "".join(held)
+                    except TypeError:
+                        return False
+                    if not names.isascii() and not is_encodable(names):
+                        return False
+                    nodes += len(held)
+                    if keyword in COUNTED_NAMES:
+                        characters += len(names)
+                        if keyword == "properties":
+                            properties += len(held)
+                            if properties > plans.property_limit:
+                                return False
+                    batches.append((iter(held.values()), inner, level + 1))
+                elif holds == DEPENDENCIES:
+                    schemas = _dependency_schemas(held)
+                    if schemas is None:
+                        return False
+                    nodes += len(held) + sum(len(m) for m in held.values() if m.__class__ is list)
+                    batches.append((iter(schemas), inner, level + 1))
+                elif held.__class__ is list and holds != SCHEMA:
+                    if not held:
+                        return False
+                    nodes += len(held)
+                    batches.append((iter(held), inner, level + 1))
+                elif holds == SCHEMAS:
+                    return False
+                else:
+                    batches.append((iter((held,)), inner, level + 1))
+            break
     if nodes > checkpoint:
-        checkpoint = checked_size(root, max_nodes)
+        checked_size(root, max_nodes)
     if (
         entries > plans.enum_limit
         or characters > plans.character_limit
         or (identifiers and referring)
     ):
         return False
-    return refs.is_clean(root, referring, plans)
+    if referring:
+        return refs.is_clean(root, referring, plans)
+    return not plans.checks_root or refs.is_plain_root(root)
 
+
+_LEAF_TYPES = TYPE_NAMES - {"object"}
 
 #: The maps whose names count as characters (contract rule 29).
 COUNTED_NAMES = frozenset({"properties", "$defs", "definitions"})
@@ -256,9 +254,6 @@ def _dependency_schemas(held: object) -> list[Any] | None:
         elif not is_unique_strings(member):
             return None
     return schemas
-
-
-_LEAF_TYPES = TYPE_NAMES - {"object"}
 
 
 def _weigh_enum(members: object, plans: Plans, room: int) -> tuple[int, int, int]:
@@ -402,7 +397,9 @@ class _Collector:
         self.turns = 0
         self.nodes = 1
         self.properties = self.entries = self.characters = 0
-        self.uncrossed = {"properties", "enum-entries", "characters"}
+        self.patterns: set[str] = set()
+        self.patterns_cost = 0
+        self.uncrossed = {"properties", "enum-entries", "characters", "patterns-cost"}
         self.ref_frames: list[Frame] = []
         self.identifier: Frame | None = None
         #: (members, their keys in order or None when they are by index, object depth, level,
@@ -453,42 +450,44 @@ class _Collector:
         """One turn for each member; leaves with nothing to say are settled without one."""
         found = self.found
         plan_of = self.plans.cache.get
+        leaf_types = _LEAF_TYPES
         settle = level <= self.plans.nesting_limit
-        count_objects = depth <= self.plans.depth_limit
+        # What the object rules say about a leaf depends on its keys alone: when no more diagnostics
+        # are kept, it is enough to count the leaves that say object.
+        may_count = settle and depth <= self.plans.depth_limit
+        counting = may_count and found.total >= found.cap
         nodes = objects = 0
         for key in keys:
             member = members[key]
-            if member.__class__ is dict:
-                names = tuple(member)
-                plan = plan_of(names) or self.plans.learn(names)
-                if settle and plan.leaf:
-                    kind = member["type"] if plan.typed else None
-                    if kind == "object":
-                        # What the object rules say about a leaf depends on its keys alone: when no
-                        # more diagnostics are kept, it is enough to count it.
-                        settled = count_objects and found.total >= found.cap
-                    else:
-                        settled = kind is None or (kind.__class__ is str and kind in TYPE_NAMES)
-                    if settled and (
-                        (not plan.texts and not plan.shapes) or self._quiet(member, plan)
-                    ):
-                        nodes += len(names)
-                        objects += kind == "object"
-                        continue
+            if member.__class__ is not dict:
+                if member is not True and member is not False:
+                    self._not_a_schema((member, depth, level, parent, keyword, key))
+                continue
+            names = tuple(member)
+            plan = plan_of(names) or self.plans.learn(names)
+            settled = False
+            if settle and plan.leaf:
+                kind = member["type"] if plan.typed else "null"
+                if kind.__class__ is str:
+                    settled = kind in leaf_types or (counting and kind == "object")
+                if settled and plan.annotated:
+                    for name in plan.texts:
+                        value = member[name]
+                        if value.__class__ is not str or not value.isascii():
+                            settled = False
+                    for name, well_formed in plan.shapes:
+                        if not well_formed(member[name]):
+                            settled = False
+            if settled:
+                nodes += len(names)
+                if kind == "object":
+                    objects += 1
+            else:
                 self.visit((member, depth, level, parent, keyword, key), plan)
-            elif member is not True and member is not False:
-                self._not_a_schema((member, depth, level, parent, keyword, key))
+                counting = may_count and found.total >= found.cap
         for rule, number in self.plans.leaf_findings if objects else ():
             found.count(rule, number * objects)
         self._count(nodes)
-
-    def _quiet(self, leaf: dict[str, Any], plan: Plan) -> bool:
-        """Whether a leaf's shapes and annotations give nothing to say."""
-        for name in plan.texts:
-            value = leaf[name]
-            if value.__class__ is not str or not value.isascii():
-                return False
-        return all(well_formed(leaf[name]) for name, well_formed in plan.shapes)
 
     def _not_a_schema(self, frame: Frame) -> None:
         if not self._impure(frame, (), frame[0]) and self.plans.not_a_schema is not None:
@@ -498,7 +497,6 @@ class _Collector:
         """All checks of one schema, in the order of contract rule 6, then its children."""
         schema, depth, level, parent, _keyword, _key = frame
         plans = self.plans
-        found = self.found
         self.turns += 1
         if self.turns == MANY_TURNS:
             checked_size(self.root, self.max_nodes)
@@ -528,9 +526,8 @@ class _Collector:
         for keyword, well_formed in plan.shapes:
             if not well_formed(schema[keyword]):
                 self._malformed(frame, (keyword,), KEYWORDS[keyword].shape, schema[keyword])
-        for keyword, check, limit in plan.values:
-            for rule, tokens, filled in check(schema[keyword], limit):
-                found.add(rule, frame, (keyword, *tokens), **filled)
+        if plan.values:
+            self._values(frame, plan)
         deepest = level
         for name in plan.texts:
             value = schema[name]
@@ -574,6 +571,19 @@ class _Collector:
         else:
             detail = type(name).__name__
             self.found.add(data.rule_of("non-string-key"), frame, tokens, detail=detail)
+
+    def _values(self, frame: Frame, plan: Plan) -> None:
+        """The rules about values; patterns are added up, and measured no more when far too dear."""
+        schema = frame[0]
+        if self.patterns_cost > 4 * self.plans.patterns_limit:
+            self.found.complete = False
+            return
+        for keyword, rule, limit in plan.values:
+            for tokens, filled in rule.check(schema[keyword], limit):
+                self.found.add(rule, frame, (keyword, *tokens), **filled)
+        if plan.patterned:
+            self.patterns_cost += sum(map(share, set(patterns_of(schema)) - self.patterns))
+            self.patterns.update(patterns_of(schema))
 
     def _malformed(
         self, frame: Frame, tokens: tuple[str | int, ...], shape: str | None, value: object
@@ -723,6 +733,7 @@ class _Collector:
             ("properties", self.properties, plans.property_limit),
             ("enum-entries", self.entries, plans.enum_limit),
             ("characters", self.characters, plans.character_limit),
+            ("patterns-cost", self.patterns_cost, plans.patterns_limit),
         ):
             if used > limit and budget in self.uncrossed:
                 self.uncrossed.discard(budget)

@@ -663,11 +663,27 @@ def test_a_document_of_100000_levels_is_an_ordinary_document() -> None:
 def test_a_caller_with_a_nearly_exhausted_stack_gets_the_same_answer() -> None:
     text = "[" * 400 + "7" + "]" * 400
     with frames_left(150):
-        with pytest.raises(RecursionError):
-            json.loads(text)
+        if sys.version_info < (3, 12):  # later ones count C frames apart
+            with pytest.raises(RecursionError):
+                json.loads(text)
         found = read(text)
     assert found.faults == ()
     assert found.nodes == 401
+
+
+@pytest.mark.parametrize("error", [RecursionError, MemoryError, ValueError, StopIteration])
+def test_whatever_stops_the_c_scanner_the_exact_reader_answers(
+    monkeypatch: pytest.MonkeyPatch, error: type[Exception]
+) -> None:
+    def stop(*_: object) -> NoReturn:
+        raise error
+
+    monkeypatch.setattr(document, "_scan", stop)
+    monkeypatch.setattr(document, "_scan_any_setting", stop)
+    found = read('{"a": [1, 2.5, "x", null]}')
+    assert found.faults == ()
+    assert repr(found.value) == "{'a': [1, 2.5, 'x', None]}"
+    assert found.nodes == 6
 
 
 def test_a_raised_recursion_limit_does_not_let_deep_text_crash_the_interpreter() -> None:
@@ -933,18 +949,3 @@ def test_a_document_prints_without_its_content() -> None:
     assert repr(read('{"secret": 1, "secret": 2}')) == "<Document: 26 bytes, 1 faults>"
     assert repr(read({"secret": 1})) == "<Document: parsed value, 0 faults>"
     assert isinstance(read(b"1"), Document)
-
-
-def test_importing_the_reader_loads_nothing_heavy() -> None:
-    code = (
-        "import sys; before = set(sys.modules); import json, re, bisect; "
-        "import importlib.util as u; "
-        "new = lambda: set(sys.modules) - before; "
-        "import schemaguard.document; "
-        "print(sorted({'dataclasses', 'inspect', 'pathlib', 'tomllib', 'jsonschema', 'referencing',"
-        " 'asyncio', 'urllib', 'xgrammar'} & new()))"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
-    )
-    assert done.stdout == "[]\n"

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from schemaguard import envelopes
 from schemaguard.envelopes.reading import MAX_NOTES
+from schemaguard.envelopes.unpacking import _TELLING, FAMILIES
 
 SHARED = Path(__file__).resolve().parents[1].parent / "shared"
 needs_shared = pytest.mark.skipif(
@@ -26,6 +27,10 @@ needs_shared = pytest.mark.skipif(
 # Two schemas that can be told apart.
 S: dict[str, Any] = {"type": "object", "properties": {"city": {"type": "string"}}}
 R: dict[str, Any] = {"type": "object", "properties": {"answer": {"type": "integer"}}}
+
+
+def _words(text: str) -> list[str]:
+    return text.split()
 
 
 def resolved(value: Any, pointer: str) -> Any:
@@ -95,6 +100,7 @@ TOOLS = [
     ({"name": "f", "inputSchema": {"json": S}}, "bedrock", "/inputSchema/json", None),
     (MCP_TOOL, "mcp", "/inputSchema", None),
     ({"name": "f", "parameters": True}, "openai-chat", "/parameters", None),
+    ({"type": "function", "name": "f", "inputSchema": S}, "mcp", "/inputSchema", None),
 ]
 
 
@@ -195,6 +201,50 @@ def test_a_bare_schema_is_nothing_but_a_schema(schema: Any) -> None:
         (None, "schema", "", "")
     ]
     assert not found.problems
+
+
+PROOFS = [
+    {"$schema": "http://json-schema.org/draft-07/schema#"},
+    {"type": "string"},
+    {"type": ["integer", "null"]},
+    {"properties": {}},
+    {"patternProperties": {"^x": True}},
+    {"$defs": {"a": {}}},
+    {"definitions": {"a": {}}},
+    {"anyOf": [{}]},
+    {"oneOf": [False]},
+    {"allOf": [{}]},
+    {"prefixItems": [{}]},
+    {"additionalProperties": False},
+    {"unevaluatedProperties": {}},
+    {"propertyNames": {"maxLength": 3}},
+    {"$ref": "#"},
+    {"$dynamicRef": "#a"},
+    {"$recursiveRef": "#"},
+    {"enum": ["a"]},
+]
+
+
+@pytest.mark.parametrize("proof", PROOFS)
+def test_one_keyword_with_a_value_of_its_own_makes_a_schema(proof: dict[str, Any]) -> None:
+    assert envelopes.unpack({"anything": 1, **proof}).readings == ("schema",)
+    assert envelopes.unpack([{"anything": 1, **proof}]).readings == ("schema",)
+
+
+@pytest.mark.parametrize(
+    "word",
+    _words(
+        "$id $anchor $vocabulary contentEncoding contentMediaType dependentRequired disallow nullable "
+        "divisibleBy uniqueItems discriminator extends externalDocs propertyOrdering xml maxContains "
+        "pattern required if not contains multipleOf minItems"
+    ),
+)
+def test_words_of_json_schema_make_a_schema_when_nothing_else_is_there(word: str) -> None:
+    others = {"title": "t", "description": "d", "default": 1, "examples": [], "x-ours": True}
+
+    assert envelopes.unpack({word: {}, **others}).readings == ("schema",)
+    assert envelopes.unpack({word: {}, **others, "ours": True}).readings == ()
+    assert envelopes.unpack(others).readings == ()
 
 
 def test_lists_and_objects_of_schemas_are_read_with_their_keys_as_names() -> None:
@@ -522,6 +572,12 @@ REQUESTS: list[tuple[str, Any, str, list[tuple[str | None, str, str]]]] = [
         [("f", "parameters", "/result/tools/0/inputSchema")],
     ),
     (
+        "functions of old, without a request",
+        {"functions": [LEGACY]},
+        "openai-chat",
+        [("f", "parameters", "/functions/0/parameters")],
+    ),
+    (
         "several requests",
         [{"messages": [USER], "tools": [CHAT_TOOL]}, {"messages": [USER], "tools": [CHAT_TOOL]}],
         "openai-chat",
@@ -595,6 +651,45 @@ def test_a_request_without_schemas_is_recognised_all_the_same(value: Any) -> Non
     assert found.kind is not None
     assert not found.tools
     assert not found.problems
+
+
+BARE_CHAT: dict[str, Any] = {"messages": [USER], "tools": [CHAT_TOOL]}
+
+
+@pytest.mark.parametrize(
+    ("words", "kind"),
+    [
+        ({"model": "m", "max_tokens": 3, "temperature": 0, "tool_choice": "auto"}, "openai-chat"),
+        ({"strict_tools": False}, "cohere"),
+        ({"citation_options": {}}, "cohere"),
+        ({"safety_mode": "OFF"}, "cohere"),
+        ({"tool_choice": "REQUIRED"}, "cohere"),
+        ({"options": {"seed": 1}}, "ollama"),
+        ({"keep_alive": "5m"}, "ollama"),
+        ({"format": "json"}, "ollama"),
+        ({"tools": [], "system": "s", "max_tokens": 3}, "anthropic"),
+        ({"tools": [], "stop_sequences": []}, "anthropic"),
+        ({"tools": [], "mcp_servers": []}, "anthropic"),
+        ({"tools": [], "inferenceConfig": {}}, "bedrock"),
+        ({"tools": None, "input": "x"}, "openai-responses"),
+        ({"tools": None, "contents": [], "systemInstruction": {}}, "gemini"),
+        ({"tools": None, "contents": [], "tool_config": {}}, "gemini"),
+    ],
+)
+def test_words_that_only_one_api_has_tell_its_requests(words: dict[str, Any], kind: str) -> None:
+    found = envelopes.unpack({**BARE_CHAT, **words})
+
+    assert found.readings == (kind,)
+    assert {tool.api for tool in found.tools} <= {kind}
+    assert not found.problems
+
+
+@pytest.mark.parametrize("word", ["chat_history", "preamble", "connectors", "tool_results"])
+def test_words_of_coheres_first_api_tell_its_requests(word: str) -> None:
+    body = {"message": "hello", word: [], "response_format": {"type": "json_object", "schema": R}}
+
+    assert places(envelopes.unpack(body)) == [(None, "response-format", "/response_format/schema")]
+    assert envelopes.unpack(body).readings == ("cohere",)
 
 
 # ------------------------------------------------------------------------------------------------
@@ -674,8 +769,25 @@ def test_the_operations_of_an_openapi_document_are_tools() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "method", ["get", "put", "post", "delete", "options", "head", "patch", "trace", "query"]
+)
+def test_every_method_makes_a_tool(method: str) -> None:
+    operation = {"parameters": [{"name": "q", "in": "query", "schema": S}]}
+
+    found = envelopes.unpack({"openapi": "3.0.0", "paths": {"/a": {method: operation}, "x-b": 3}})
+
+    assert [(t.name, t.schema) for t in found.tools] == [(f"{method.upper()} /a", S)]
+    assert not found.problems
+
+
 def _with_body(body: Any) -> dict[str, Any]:
-    return {"openapi": "3.0.3", "paths": {"/a": {"put": {"requestBody": body}}}}
+    good = {"content": {"application/json": {"schema": S}}}
+    return {
+        "openapi": "3.0.3",
+        "servers": [good],
+        "paths": {"/a": {"put": {"requestBody": body}}},
+    }
 
 
 @pytest.mark.parametrize(
@@ -695,6 +807,9 @@ def _with_body(body: Any) -> dict[str, Any]:
         (_with_body({}), "/paths/~1a/put/requestBody/content"),
         (_with_body({"content": {"a": 3}}), "/paths/~1a/put/requestBody/content/a"),
         (_with_body({"$ref": "#/list/2"}), "/paths/~1a/put/requestBody/$ref"),
+        (_with_body({"$ref": "#/servers/1"}), "/paths/~1a/put/requestBody/$ref"),
+        (_with_body({"$ref": "#/servers/٠"}), "/paths/~1a/put/requestBody/$ref"),
+        (_with_body({"$ref": "#/servers/-1"}), "/paths/~1a/put/requestBody/$ref"),
         (_with_body({"$ref": "#/list/x"}), "/paths/~1a/put/requestBody/$ref"),
         (
             _with_body({"content": {"a": {"schema": 3}}}),
@@ -722,7 +837,7 @@ def test_references_lead_through_lists_and_other_references() -> None:
         "openapi": "3.1.0",
         "paths": {
             "/a": {"put": {"requestBody": {"$ref": "#/bodies/1"}}},
-            "/b": {"$ref": "#/paths/~1a"},
+            "/b": {"$ref": "#/paths/~1a", "summary": "the same"},
         },
         "bodies": [{}, {"$ref": "#/bodies/2"}, {"content": {"a": {"schema": {"$ref": "#/s"}}}}],
         "s": {"$ref": "#/t", "description": "read with what stands beside it"},
@@ -848,6 +963,22 @@ def test_a_value_that_is_not_of_the_said_kind_is_a_problem(kind: str) -> None:
     assert [pointer for pointer, _ in found.problems] == [""]
 
 
+def test_a_request_of_the_said_kind_may_have_nothing_to_read() -> None:
+    found = envelopes.unpack({"messages": [USER], "model": "m"}, "openai-chat")
+
+    assert found.readings == ("openai-chat",)
+    assert not found.problems
+
+
+def test_tools_of_an_unknown_type_alone_are_told_but_recognised_as_nothing() -> None:
+    found = envelopes.unpack({"tools": [{"type": "novelty"}]})
+
+    assert found.kind is None
+    assert [tuple(note) for note in found.skipped] == [
+        ("/tools/0", "`novelty`, which has no schema")
+    ]
+
+
 def test_tools_of_other_apis_are_problems_when_the_kind_is_said() -> None:
     value = {"tools": [MCP_TOOL, CHAT_TOOL, LEGACY]}
 
@@ -901,7 +1032,23 @@ PROBLEMS = [
     (_chat({"type": "functoin", "name": "f", "parameters": S}), "/tools/0", 0),
     (_chat(_function(parameters=[])), "/tools/0/function/parameters", 0),
     (_chat(_function(parameters=json.dumps(S))), "/tools/0/function/parameters", 0),
-    (_chat(_function(input_schema=S)), "/tools/0/function", 0),
+    *[
+        (_chat(_function(**{key: S})), "/tools/0/function", 0)
+        for key in (
+            "input_schema",
+            "inputSchema",
+            "parametersJsonSchema",
+            "parameters_json_schema",
+            "parameter_definitions",
+            "schema",
+        )
+    ],
+    (_chat({"type": "function", "function": {"name": "f", "arguments": "{}"}}), "/tools/0", 0),
+    (
+        {"model": "m", "input": "x", "tools": [{**ANTHROPIC_TOOL, "type": "custom"}]},
+        "/tools/0",
+        1,
+    ),
     (_chat(_function(parameters=S, strict="yes")), "/tools/0/function/strict", 1),
     (_chat({"type": "function", "function": {"parameters": S}}), "/tools/0/function", 1),
     (
@@ -1027,7 +1174,44 @@ SKIPPED = [
         ["/tools/0", "/tools/1", "/tools/2", "/tools/3/tools/0", "/input/0/tools"],
     ),
     ({"model": "m", "name": "a", "tools": [{"type": "code_interpreter"}]}, "openai-responses", ["/tools/0"]),
+    *[
+        ({"tools": [{"type": kind}]}, "openai-responses", ["/tools/0"])
+        for kind in (
+            "apply_patch",
+            "computer",
+            "computer_use_preview",
+            "custom",
+            "file_search",
+            "image_generation",
+            "local_shell",
+            "mcp",
+            "programmatic_tool_calling",
+            "shell",
+            "tool_search",
+            "web_search",
+            "web_search_preview",
+        )
+    ],
+    *[
+        ([{word: {}}], "gemini", ["/0"])
+        for word in (
+            "codeExecution",
+            "code_execution",
+            "computerUse",
+            "enterpriseWebSearch",
+            "fileSearch",
+            "googleMaps",
+            "googleSearchRetrieval",
+            "google_search_retrieval",
+            "mcpServers",
+            "mcp_servers",
+            "urlContext",
+            "url_context",
+        )
+    ],
+    (_chat(_function(parameters=S, arguments="{}"), {"type": "x"}), "openai-chat", ["/tools/1"]),
     ({"type": "web_search"}, "openai-responses", [""]),
+    ({"tools": [{"type": "function", "name": "f"}]}, "openai-responses", ["/tools/0"]),
     ([{"type": "file_search"}, FLAT_TOOL], "openai-responses", ["/0"]),
     (
         {
@@ -1256,11 +1440,6 @@ def test_a_long_reference_into_a_deep_document_is_not_followed() -> None:
 # Any value
 # ------------------------------------------------------------------------------------------------
 
-
-def _words(text: str) -> list[str]:
-    return text.split()
-
-
 WORDS = st.sampled_from(
     _words(
         "tools functions function name type parameters strict input_schema inputSchema outputSchema json "
@@ -1268,7 +1447,8 @@ WORDS = st.sampled_from(
         "input text format schema json_schema response_format output_config outputConfig textFormat "
         "structure jsonSchema generationConfig responseSchema contents parts options prompt message result "
         "jsonrpc error openapi paths get requestBody content components $ref properties items anyOf enum "
-        "namespace googleSearch cachePoint strict_tools guided_json /a~b"
+        "namespace googleSearch cachePoint strict_tools guided_json anthropic_version mcp_servers swagger "
+        "function_declarations tool_choice system_instruction keep_alive output_format response /a~b"
     )
 )
 TEXTS = st.one_of(
@@ -1305,6 +1485,13 @@ def test_any_value_is_read_without_an_error_and_every_pointer_resolves(
     assert_sound(value, found)
     assert kind is None or found.kind == kind
     assert json.dumps(value) == before
+
+
+@settings(max_examples=600, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.dictionaries(WORDS, VALUES, min_size=1, max_size=6))
+def test_no_form_lacks_the_names_by_which_forms_are_told(value: dict[str, Any]) -> None:
+    if any(family.is_request(value) or family.claims(value) for family in FAMILIES):
+        assert not _TELLING.isdisjoint(value)
 
 
 FORMS = st.sampled_from(

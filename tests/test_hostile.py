@@ -141,6 +141,16 @@ def test_a_deep_value_that_was_accepted_has_a_text():
     assert report.accepted.text.count("[") == 50_001 + 1  # and `required`
 
 
+def test_patterns_that_are_dear_to_measure_are_measured_no_further_than_their_budget():
+    classes = {f"p{i}": {"pattern": "[" + "ab" * 700 + f"{i:05d}]"} for i in range(10_000)}
+    long = {f"q{i}": {"pattern": "(" * 4096 + f"{i}"} for i in range(2_000)}
+    for properties in (classes, long):
+        began = time.process_time()
+        report = schemaguard.check(closed(properties), profile="xgrammar")
+        assert time.process_time() - began < SECONDS
+        assert not report.ok
+
+
 def test_many_odd_key_sequences_do_not_fill_the_memory():
     from schemaguard import plan
 

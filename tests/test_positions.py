@@ -345,8 +345,9 @@ def test_a_caller_with_a_nearly_exhausted_stack_gets_the_same_spans() -> None:
     before = sys.getrecursionlimit()
     sys.setrecursionlimit(depth + 120)
     try:
-        with pytest.raises(RecursionError):
-            json.loads(text)
+        if sys.version_info < (3, 12):  # later ones count C frames apart
+            with pytest.raises(RecursionError):
+                json.loads(text)
         assert found.span("/b") == (len(text) - 2, len(text) - 1)
     finally:
         sys.setrecursionlimit(before)

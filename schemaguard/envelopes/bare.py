@@ -119,7 +119,7 @@ _PROOF: dict[str, Callable[[Any], bool]] = {
 
 def is_strong(value: dict[str, Any]) -> bool:
     """A keyword has a value that it has in schemas only."""
-    return any(key in value and proves(value[key]) for key, proves in _PROOF.items())
+    return any(_PROOF[key](value[key]) for key in _PROOF.keys() & value.keys())
 
 
 def is_weak(value: dict[str, Any]) -> bool:

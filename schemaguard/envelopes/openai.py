@@ -101,8 +101,8 @@ def _is_chat(body: dict[str, Any]) -> bool:
     """Messages, or the form of an answer, in its place or kept by itself."""
     messages = body.get("messages")
     if messages.__class__ is list:
-        first = part({"first": messages[0]}, "first") if messages else None
-        return "tools" in body or "model" in body or (first is not None and "role" in first)
+        first = messages[0] if messages else None
+        return "tools" in body or "model" in body or (first.__class__ is dict and "role" in first)
     form = part(body, "response_format")
     if form is not None and ("type" in form or "json_schema" in form):
         return True

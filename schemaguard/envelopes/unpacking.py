@@ -39,6 +39,45 @@ _LISTS = ("tools", "functions")
 #: Where a schema may hold what looks like tools, and perhaps is no schema then.
 _DOUBTFUL = ("properties", "items", *_LISTS)
 
+#: Every form of every family has a member of one of these names. Objects without one, which a
+#: hostile value may have by the million, are not looked at a family at a time.
+_TELLING = frozenset(
+    {
+        # tools
+        "function",
+        "functionDeclarations",
+        "function_declarations",
+        "inputSchema",
+        "input_schema",
+        "outputSchema",
+        "parameter_definitions",
+        "parameters",
+        "parametersJsonSchema",
+        "parameters_json_schema",
+        "toolSpec",
+        "type",
+        # requests, answers and documents
+        "anthropic_version",
+        "contents",
+        "generationConfig",
+        "generation_config",
+        "input",
+        "jsonrpc",
+        "message",
+        "messages",
+        "openapi",
+        "outputConfig",
+        "output_config",
+        "prompt",
+        "response_format",
+        "result",
+        "schema",
+        "swagger",
+        "text",
+        "toolConfig",
+    }
+)
+
 _UNKNOWN = "no schema, tool, request, tools/list answer or OpenAPI document is recognised"
 
 
@@ -226,7 +265,8 @@ def _lists(value: dict[str, Any]) -> list[str]:
 def _recognised(spot: _Spot) -> list[Reading]:
     """All that an object can be read as, the likeliest first."""
     value, place, name = spot.value, spot.place, spot.name
-    requests = [family for family in FAMILIES if family.is_request(value)]
+    telling = not _TELLING.isdisjoint(value)
+    requests = [family for family in FAMILIES if family.is_request(value)] if telling else []
     if openapi.FAMILY in requests:  # has schemas beside the paths, and may look like one
         return [_as_request(openapi.FAMILY, place, value)]
     if len(requests) > 1 and openai.CHAT in requests:  # the form that the others are made of
@@ -247,6 +287,8 @@ def _recognised(spot: _Spot) -> list[Reading]:
 
 
 def _claimants(value: dict[str, Any]) -> list[Family]:
+    if _TELLING.isdisjoint(value):
+        return []
     return [family for family in FAMILIES if family.claims(value)]
 
 

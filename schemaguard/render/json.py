@@ -2,42 +2,58 @@
 
 from __future__ import annotations
 
-import json
-
+import schemaguard
 from schemaguard.errors import cut
 from schemaguard.render import MAX_SHOWN
+from schemaguard.render.common import dumps, hidden_faults, profile_of, sound
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from schemaguard.lint import FileReport, Finding
+    from schemaguard.lint import CheckedTool, FileReport, Finding
 
 
 def render(files: Sequence[FileReport]) -> str:
-    """One JSON object and a newline. ASCII, so that any terminal and any pipe carries it."""
-    return json.dumps({"version": 1, "files": [_file(file) for file in files]}, indent=2) + "\n"
+    """One JSON object and a newline.
+
+    The diagnostics of a tool are in the profile's order: the first error is the one that a server
+    which stops at the first would report.
+    """
+    return dumps(
+        {
+            "version": 1,
+            "tool": {"name": "schemaguard", "version": schemaguard.__version__},
+            "profile": profile_of(files),
+            "files": [_file(file) for file in files],
+        }
+    )
 
 
 def _file(file: FileReport) -> dict[str, Any]:
+    document = file.document
+    readable = document is None or document.readable
     return {
-        "path": file.path,
+        "path": sound(file.path),
         "kind": file.kind,
         "ok": file.ok,
-        "tools": [
-            {
-                "name": None if tool.name is None else cut(tool.name, MAX_SHOWN),
-                "pointer": cut(tool.pointer, MAX_SHOWN),
-                "ok": tool.ok,
-                "total": tool.report.total,
-                "complete": tool.report.complete,
-                "profile": tool.report.profile,
-                "diagnostics": [_finding(finding) for finding in tool.findings],
-            }
-            for tool in file.tools
-        ],
+        "complete": readable and all(tool.report.complete for tool in file.tools),
+        "total": len(file.findings) + hidden_faults(file),
+        "tools": [_tool(tool) for tool in file.tools],
         "diagnostics": [_finding(finding) for finding in file.findings],
+    }
+
+
+def _tool(tool: CheckedTool) -> dict[str, Any]:
+    return {
+        "name": None if tool.name is None else _string(tool.name),
+        "pointer": _string(tool.pointer),
+        "ok": tool.ok,
+        "total": tool.report.total,
+        "complete": tool.report.complete,
+        "profile": tool.report.profile,
+        "diagnostics": [_finding(finding) for finding in tool.findings],
     }
 
 
@@ -46,9 +62,15 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "code": finding.code,
         "name": finding.name,
         "severity": finding.severity,
-        "pointer": cut(finding.pointer, MAX_SHOWN),
-        "message": finding.message,
-        "fix": finding.fix,
+        "pointer": _string(finding.pointer),
+        "message": _string(finding.message),
+        "fix": _string(finding.fix),
         "line": finding.line,
         "column": finding.column,
+        "end_line": finding.end_line,
+        "end_column": finding.end_column,
     }
+
+
+def _string(text: str) -> str:
+    return sound(cut(text, MAX_SHOWN))

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from schemaguard.rules import BUDGET, rule
+from schemaguard import patterns
+from schemaguard.rules import BUDGET, VALUE, rule
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    Finding = tuple[tuple[str, ...], dict[str, Any]]
 
 
 @rule(
@@ -20,4 +28,144 @@ def deep_nesting() -> None:
 
     The time to compile nested `items`, `anyOf` or `properties` grows with the cube of the depth:
     400 levels, under 10 kB, cost seconds.
+    """
+
+
+def _patterns(value: object) -> list[tuple[tuple[str, ...], str]]:
+    """The patterns of a `pattern` or `patternProperties`, and where below it they are."""
+    if value.__class__ is str:
+        return [((), value)]
+    if value.__class__ is dict:
+        return [((name,), name) for name in value if name.__class__ is str]
+    return []
+
+
+def _dear(value: object, limit: int, measured: str) -> Sequence[Finding]:
+    """The patterns whose cost is over a limit; a too long one is another rule's to say."""
+    found = []
+    for tokens, pattern in _patterns(value):
+        if len(pattern) <= patterns.MAX_MEASURED:
+            cost = getattr(patterns.cost(pattern), measured)
+            if cost > limit:
+                found.append((tokens, {"limit": limit, "cost": cost}))
+    return found
+
+
+@rule(
+    "SG802",
+    "long-pattern",
+    VALUE,
+    "pattern-length",
+    "pattern",
+    "patternProperties",
+    message="pattern of {length} characters exceeds {limit}",
+    fix="Use `enum` for a list of words, `format` or `maxLength` for a form; validate the rest in "
+    "the tool.",
+    bad="@long-pattern",
+    good='{"type": "string", "pattern": "^[a-z]+$"}',
+)
+def long_pattern(value: object, limit: int) -> Sequence[Finding]:
+    """The longest pattern of 14,938 real schemas has 1,239 characters; a longer one is an attack.
+
+    Pattern compilers recurse, and have crashed on text far longer than anybody writes.
+    """
+    return [
+        (tokens, {"limit": limit, "length": len(pattern)})
+        for tokens, pattern in _patterns(value)
+        if len(pattern) > limit
+    ]
+
+
+@rule(
+    "SG803",
+    "deep-pattern-groups",
+    VALUE,
+    "pattern-group-depth",
+    "pattern",
+    "patternProperties",
+    message="pattern nests groups {cost} deep, over {limit}",
+    fix="Remove groups that only wrap another group.",
+    bad='{"type": "string", "pattern": "' + "(" * 33 + "a" + ")" * 33 + '"}',
+    good='{"type": "string", "pattern": "^(a(b)?)+$"}',
+)
+def deep_pattern_groups(value: object, limit: int) -> Sequence[Finding]:
+    """Pattern compilers recurse on groups; seven levels are the most in 14,938 real schemas."""
+    return _dear(value, limit, "group_depth")
+
+
+@rule(
+    "SG804",
+    "large-repeat",
+    VALUE,
+    "pattern-repeat",
+    "pattern",
+    "patternProperties",
+    message="pattern repeats up to {cost} times, over {limit}",
+    fix="Bound the length with `maxLength` instead of `{{m,n}}`; a class that may repeat for ever "
+    "(`+`, `*`) is cheap.",
+    bad='{"type": "string", "pattern": "^.{1,129}$"}',
+    good='{"type": "string", "maxLength": 129}',
+)
+def large_repeat(value: object, limit: int) -> Sequence[Finding]:
+    """Past 128, xgrammar stops writing a repetition out: the compile is cheap, every mask is dear.
+
+    Over a vocabulary of 151,643 tokens `.{1,128}` has masks of 0.05 ms, `.{1,129}` of 80 ms: for
+    each token, for every request in the batch.
+    """
+    return _dear(value, limit, "max_bound")
+
+
+@rule(
+    "SG805",
+    "dear-pattern",
+    VALUE,
+    "pattern-cost",
+    "pattern",
+    "patternProperties",
+    message="pattern costs {cost} units, over {limit}",
+    fix="Narrow the repeated classes, bound the length with `maxLength` instead of `{{m,n}}`, do "
+    "not repeat a group that repeats; write characters beyond ASCII as `\\u00e9`.",
+    bad='{"type": "string", "pattern": "^(.{1,10}){1,10}$"}',
+    good='{"type": "string", "maxLength": 100}',
+)
+def dear_pattern(value: object, limit: int) -> Sequence[Finding]:
+    """Bounded repetition is written out state by state, and nested repetition multiplies.
+
+    A unit is about 0.6 ms of compile time; wide classes such as `.` weigh more than narrow ones.
+    `schemaguard.patterns` says how it is counted.
+    """
+    return _dear(value, limit, "repeats")
+
+
+@rule(
+    "SG806",
+    "dear-patterns",
+    BUDGET,
+    "patterns-cost",
+    message="the patterns of the document together cost over {limit} units",
+    fix="Bound lengths with `maxLength` instead of `{{m,n}}`, or reuse one pattern.",
+    bad='{"anyOf": [{"type": "string", "pattern": "^.{1,50}$"}, '
+    '{"type": "string", "pattern": "^.{2,50}$"}]}',
+    good='{"anyOf": [{"type": "string", "pattern": "^.{1,50}$"}, '
+    '{"type": "string", "pattern": "^.{1,50}$"}]}',
+)
+def dear_patterns() -> None:
+    """Each pattern is paid for once, equal ones together: what counts is the sum of the others."""
+
+
+@rule(
+    "SG807",
+    "many-ref-targets",
+    BUDGET,
+    "reference-targets",
+    message="refers to more than {limit} different schemas",
+    fix="Write small definitions where they are used.",
+    bad="@many-ref-targets",
+    good='{"$ref": "#/$defs/a", "$defs": {"a": {"type": "string"}}}',
+)
+def many_ref_targets() -> None:
+    """The compiler follows references one inside the other, on the stack of its thread.
+
+    No chain of references is longer than the number of its targets; a small stack survives 200.
+    Twelve are the most in 10,665 real tools.
     """

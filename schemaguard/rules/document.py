@@ -143,7 +143,7 @@ _fault(
     "nothing-to-check",
     "no schema was found: {detail}",
     "Name a file that holds tool definitions, a request, a `tools/list` answer or a JSON Schema.",
-    "[]",
+    '{"note": "the tools are in another file"}',
     "A file that was not understood is not a file without faults.",
 )
 _fault(

@@ -223,7 +223,7 @@ def not_a_schema_array(_value: object) -> bool:
     "dependencies",
     message="must be a map of schemas or property dependencies",
     fix="Map each name to a schema or to an array of different names.",
-    bad='{"type": "object", "additionalProperties": false, "dependencies": {"a": ["b", "b"]}}',
+    bad='{"type": "object", "additionalProperties": false, "dependencies": ["a", "b"]}',
     good='{"type": "object", "additionalProperties": false, "dependencies": {"a": ["b"]}}',
 )
 def malformed_dependencies(_value: object) -> bool:

@@ -1,0 +1,51 @@
+"""The budgets of a schema as a table: used, limit, a bar, and what uses most."""
+
+from __future__ import annotations
+
+from schemaguard.errors import cut
+from schemaguard.render.common import safe
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from schemaguard.lint import CheckedTool
+    from schemaguard.report import BudgetUse
+
+#: Columns of a whole bar.
+_BAR = 20
+#: How many contributors are shown, and how much of the pointer of one.
+_TOP = 3
+_SHOWN = 60
+
+
+def table(where: str, tool: CheckedTool, paint: Callable[[str, str], str]) -> Iterator[str]:
+    """The lines of one schema's table. Pointers of contributors start at the schema's root.
+
+    Args:
+        where: the file, safe to print.
+        tool: whose schema.
+        paint: see `color.painter`.
+    """
+    name = "" if tool.name is None else f"tool '{cut(tool.name, _SHOWN)}' > "
+    heading = safe(f"{name}#{cut(tool.pointer, _SHOWN)}")
+    yield f"{paint('path', where)}: {heading}: budgets of {tool.report.profile}"
+    for use in tool.report.budgets:
+        yield _row(use, paint)
+        top = [f"{c.amount:,} at #{cut(c.pointer, _SHOWN)}" for c in use.top[:_TOP] if c.amount]
+        if top:
+            yield paint("dim", safe("      " + ", ".join(top)))
+
+
+def _row(use: BudgetUse, paint: Callable[[str, str], str]) -> str:
+    used = "?" if use.used is None else f"{use.used:,}"
+    limit = "-" if use.limit is None else f"{use.limit:,}"
+    row = f"  {use.name:<13}{used:>11} of {limit:>10}"
+    if use.used is None or use.limit is None:
+        return row
+    over = use.used > use.limit
+    # Rounded up: only nothing has an empty bar.
+    filled = _BAR if over else -(-use.used * _BAR // max(use.limit, 1))
+    share = "" if not use.limit else f"{100 * use.used / use.limit:>8.1f} %"
+    bar = f"[{'=' * filled}{'.' * (_BAR - filled)}]{share}"
+    return f"{row}  {paint('error', bar + '  over') if over else bar}"

@@ -1,0 +1,122 @@
+"""Each rule's own declaration, held to its word: the bad example speaks, the good one is silent."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+import schemaguard
+from schemaguard import lint
+from schemaguard.profiles import load, names
+from schemaguard.rules import READING, REQUEST, RULES, VALUE, find
+
+
+def nested(levels, wrap):
+    schema = {"type": "string"}
+    for _ in range(levels):
+        schema = wrap(schema)
+    return schema
+
+
+def closed(properties):
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def itself():
+    value = {"type": "object", "additionalProperties": False, "default": []}
+    value["default"].append(value["default"])
+    return value
+
+
+# Examples that are too large or of no text; a declaration names them with "@".
+MADE = {
+    "@deep-objects": lambda: nested(12, lambda s: closed({"a": s})),
+    "@too-many-properties": lambda: closed({f"p{i}": True for i in range(5001)}),
+    "@too-many-enum-entries": lambda: closed({"a": {"enum": list(range(1001))}}),
+    "@too-many-characters": lambda: closed({"a": {"const": "x" * 120_000}}),
+    "@long-enum": lambda: closed({"a": {"enum": [f"{i:061}" for i in range(251)]}}),
+    "@overlong-integer": lambda: (
+        '{"type": "object", "additionalProperties": false, "default": %s}' % ("9" * 4301)
+    ),
+    "@not-utf-8": lambda: b'{"type": "object", "additionalProperties": false, "title": "\xff"}',
+    "@too-many-bytes": lambda: " " * (16 * 1024 * 1024 + 1),
+    "@text-too-deep": lambda: "[" * 1001 + "]" * 1001,
+    "@too-many-nodes": lambda: closed({"a": {"enum": ["x"] * 1_000_001}}),
+    "@cyclic-value": itself,
+    "@non-string-key": lambda: {"type": "object", "additionalProperties": False, "x": {1: 2}},
+    "@not-json": lambda: {"type": "object", "additionalProperties": False, "x": (1,)},
+    "@long-pattern": lambda: {"type": "string", "pattern": "a" * 1537},
+    "@many-ref-targets": lambda: {
+        "anyOf": [{"$ref": f"#/$defs/d{i}"} for i in range(129)],
+        "$defs": {f"d{i}": {"type": "string"} for i in range(129)},
+    },
+    "@deep-nesting": lambda: closed({"a": nested(64, lambda s: {"anyOf": [s]})}),
+}
+# What the bad example of a rule cannot help saying too.
+ALSO = {"SG804": {"SG805", "SG806"}, "SG805": {"SG806"}, "SG806": set()}
+# Said of files, not of schemas.
+OF_FILES = {"SG116", "SG117", "SG118"}
+IN_PROFILE = [c for c, r in RULES.items() if r.on[0] != REQUEST and c not in OF_FILES]
+
+
+def profile_of(code):
+    """The profile that the rule is on in; reading rules are on in all of them."""
+    if RULES[code].on[0] == READING:
+        return "dynamo"
+    return next(name for name in names() if code in load(name).severities)
+
+
+def example(text):
+    return MADE[text]() if text.startswith("@") else text
+
+
+@pytest.mark.parametrize("code", sorted(IN_PROFILE))
+def test_the_bad_example_of_a_rule_makes_it_speak(code):
+    report = schemaguard.check(example(RULES[code].bad), profile=profile_of(code))
+    assert code in {d.code for d in report.diagnostics}
+    related = {d.code for d in report.diagnostics} - {code}
+    # Hard stops and budgets of a huge example may say more; all others say one thing.
+    if not RULES[code].bad.startswith("@"):
+        assert related <= ALSO.get(code, set())
+
+
+@pytest.mark.parametrize("code", sorted(IN_PROFILE))
+def test_the_good_example_of_a_rule_is_silent(code):
+    report = schemaguard.check(example(RULES[code].good), profile=profile_of(code))
+    assert report.diagnostics == ()
+
+
+@pytest.mark.parametrize("code", ["SG116", "SG118"])
+def test_rules_about_files_speak_for_their_bad_example(code):
+    report = lint.check_text("x.json", RULES[code].bad)
+    assert code in {f.code for f in report.findings}
+    assert lint.check_text("x.json", RULES[code].good).ok
+
+
+@pytest.mark.parametrize("code", sorted(RULES))
+def test_declarations_are_complete_and_in_form(code):
+    rule = RULES[code]
+    assert re.fullmatch(r"SG[1-9]\d\d", code)
+    assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", rule.name)
+    assert not rule.name.startswith(("no-", "disallow-"))
+    for text in (rule.message, rule.fix, rule.bad, rule.good, rule.why, rule.since):
+        assert text
+    assert rule.fix.endswith(".")
+    assert rule.why.endswith(".")
+    assert find(code) is find(rule.name) is rule
+
+
+def test_profiles_name_only_what_is_there():
+    for name in names():
+        profile = load(name)
+        assert profile.severities.keys() <= RULES.keys()
+        for code in profile.severities:
+            rule = RULES[code]
+            if rule.on[0] == VALUE:
+                assert rule.on[1] in profile.budgets
