@@ -12,12 +12,17 @@ from schemaguard.rules import BY_NAME
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
     from schemaguard.rules import Rule
 
     #: (name of a rule, tokens below the value, detail for the message)
     Fault = tuple[str, tuple[str | int, ...], str]
+
+
+#: After so many containers a value is asked for its whole size.
+_MANY_CONTAINERS = 1 << 15
 
 
 def rule_of(name: str) -> Rule:
@@ -63,8 +68,15 @@ def faults(value: object, room: int, cap: int) -> tuple[int, int, list[Fault]]:
         stack.append((value, 0, None))
     else:
         _note(value, None, None, found)
+    entered = 0
     while stack and len(found) < cap:
         container, depth, link = stack.pop()
+        entered += 1
+        if entered == _MANY_CONTAINERS:
+            # Long enough to ask whether parts contain themselves, or are shared and multiply.
+            values = size(value)
+            if values is None or values > room:
+                return room + 1, nesting, found
         depth += 1
         nesting = max(nesting, depth)
         inside += len(container)
@@ -132,40 +144,49 @@ def size(root: object) -> int | None:
     Each container is entered once, so the time is linear in what is there, however often it is
     shared.
     """
+    if root.__class__ is not dict and root.__class__ is not list:
+        return 1
     sizes: dict[int, int] = {}
-    open_: set[int] = set()
-    stack = [root]
-    while stack:
-        item = stack[-1]
-        here = id(item)
-        if here in sizes:
-            stack.pop()
+    open_ = {id(root)}
+    # An entry is a container that is being counted: [identity, count so far, containers to enter].
+    stack: list[list[Any]] = [[id(root), *_count(root)]]
+    while True:
+        entry = stack[-1]
+        for member in entry[2]:
+            there = id(member)
+            if there in sizes:
+                entry[1] += sizes[there]
+            elif there in open_:
+                return None
+            else:
+                open_.add(there)
+                stack.append([there, *_count(member)])
+                break
+        else:
+            here, count, _ = stack.pop()
+            open_.discard(here)
+            sizes[here] = count
+            if not stack:
+                return count
+            stack[-1][1] += count
+
+
+def _count(container: Any) -> tuple[int, Iterator[Any]]:
+    """A container and what is in it that is settled at a glance; and the members still to enter."""
+    count = 1
+    inner = []
+    for member in container.values() if container.__class__ is dict else container:
+        kind = member.__class__
+        if kind is not dict and kind is not list:
+            count += 1
             continue
-        total = 1
-        inner = []  # the members that hold containers themselves; most hold none
-        if item.__class__ is dict or item.__class__ is list:
-            total += len(item)
-            for member in item.values() if item.__class__ is dict else item:
-                kind = member.__class__
-                if kind is dict or kind is list:
-                    total += len(member)
-                    for part in member.values() if kind is dict else member:
-                        if part.__class__ is dict or part.__class__ is list:
-                            inner.append(member)
-                            total -= len(member)
-                            break
-        if inner and here not in open_:
-            open_.add(here)
-            for member in inner:
-                if id(member) in open_:
-                    return None
-                if id(member) not in sizes:
-                    stack.append(member)
-            continue
-        stack.pop()  # all members are known
-        open_.discard(here)
-        sizes[here] = total + sum(sizes[id(member)] - 1 for member in inner)
-    return sizes[id(root)]
+        for part in member.values() if kind is dict else member:
+            if part.__class__ is dict or part.__class__ is list:
+                inner.append(member)
+                break
+        else:
+            count += 1 + len(member)
+    return count, iter(inner)
 
 
 def dumps(value: object) -> str | None:

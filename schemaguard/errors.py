@@ -101,34 +101,19 @@ def cut(text: str, limit: int) -> str:
     return text if len(text) <= limit else text[:limit] + "..."
 
 
-#: What must not reach a terminal or a log line as it is: control characters, line separators, and
-#: the characters that reverse or hide text (Unicode bidirectional controls, invisible formats).
-_UNSAFE = (
-    range(0x20),
-    range(0x7F, 0xA0),
-    range(0xAD, 0xAE),
-    range(0x61C, 0x61D),
-    range(0x180E, 0x180F),
-    range(0x200B, 0x2010),
-    range(0x2028, 0x202F),
-    range(0x2060, 0x2070),
-    range(0xD800, 0xE000),
-    range(0xFEFF, 0xFF00),
-    range(0xFFF9, 0xFFFC),
-    range(0xE0000, 0xE0080),
-)
-_ESCAPES: dict[int, str] = {}
-
-
 def printable(text: str) -> str:
-    r"""The text with control, bidirectional and invisible characters escaped as `\uXXXX`."""
-    if text.isascii() and text.isprintable():
+    r"""The text with everything that is not printable escaped: `\uXXXX`, `\UXXXXXXXX` when beyond.
+
+    Not printable are control characters, line separators, the characters that reverse or hide text,
+    halves of surrogate pairs and code points without a character (`str.isprintable`).
+    """
+    if text.isprintable():
         return text
-    if not _ESCAPES:
-        for span in _UNSAFE:
-            for code in span:
-                _ESCAPES[code] = f"\\u{code:04x}"
-    return text.translate(_ESCAPES)
+    return "".join(c if c.isprintable() else _escaped(ord(c)) for c in text)
+
+
+def _escaped(code: int) -> str:
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
 def dynamo_message(report: Report, function: str) -> str | None:

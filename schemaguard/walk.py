@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     #: schema.
     Frame = tuple[Any, int, int, "Frame | None", str | None, str | int | None]
 
-#: A walk of so many turns asks whether the document is as large as it looks (see `checked_size`).
+#: A walk of so many turns asks whether some were spent on the same schema (see `checked_size`).
 MANY_TURNS = 1 << 16
 
 #: Diagnostics that are kept; more are counted.
@@ -395,6 +395,8 @@ class _Collector:
         self.found = found
         self.max_nodes = max_nodes
         self.turns = 0
+        self.ask_at = MANY_TURNS
+        self.visited: set[int] = set()
         self.nodes = 1
         self.properties = self.entries = self.characters = 0
         self.patterns: set[str] = set()
@@ -498,8 +500,11 @@ class _Collector:
         schema, depth, level, parent, _keyword, _key = frame
         plans = self.plans
         self.turns += 1
-        if self.turns == MANY_TURNS:
-            checked_size(self.root, self.max_nodes)
+        self.visited.add(id(schema))
+        if self.turns == self.ask_at:
+            self.ask_at *= 2
+            if len(self.visited) < self.turns:  # parts are shared, or contain themselves
+                checked_size(self.root, self.max_nodes)
         self._count(len(schema))
         if not plan.sound:
             self._unsound(frame, plan)

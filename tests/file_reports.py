@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from string import Formatter
 
+from hypothesis import settings
 from hypothesis import strategies as st
 
 import schemaguard
@@ -150,6 +151,9 @@ def read() -> st.SearchStrategy[FileReport]:
     """A file report of a hostile text."""
     return st.builds(check_text, PATHS, texts())
 
+
+#: Time is no subject of these tests, and the first example pays for late imports.
+FUZZ = settings(deadline=None)
 
 #: What any format may be given.
 REPORTS = st.lists(read() | made(), max_size=2)

@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 import pytest
-from file_reports import REPORTS, clean, empty, flooded, huge, tiny
+from file_reports import FUZZ, REPORTS, clean, empty, flooded, huge, tiny
 from hypothesis import given, settings
 
 from schemaguard.render import FORMATS, renderer
@@ -57,7 +57,7 @@ def test_an_unknown_format_is_a_key_error():
 
 @pytest.mark.parametrize("name", FORMATS)
 @given(files=REPORTS)
-@settings(max_examples=30)
+@settings(FUZZ, max_examples=30)
 def test_the_same_reports_give_the_same_characters_and_a_whole_last_line(name, files):
     render = renderer(name)
     text = render(files)
@@ -75,7 +75,7 @@ def test_two_processes_write_the_same_bytes():
 
 @pytest.mark.parametrize("name", FORMATS)
 @given(files=REPORTS)
-@settings(max_examples=60)
+@settings(FUZZ, max_examples=60)
 def test_no_line_is_a_command_to_a_runner_that_the_format_did_not_write(name, files):
     for line in renderer(name)(files).split("\n"):
         assert "##[" not in line

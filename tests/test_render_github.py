@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 import pytest
-from file_reports import REPORTS, TINY_FIX, TINY_MESSAGE, TINY_POINTER, clean, flooded, rows, tiny
+from file_reports import (
+    FUZZ,
+    REPORTS,
+    TINY_FIX,
+    TINY_MESSAGE,
+    TINY_POINTER,
+    clean,
+    flooded,
+    rows,
+    tiny,
+)
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -101,6 +111,7 @@ def test_escapes_read_back(text):
     assert not set(_property(text)) & set("\r\n:,")
 
 
+@FUZZ
 @given(REPORTS)
 def test_each_line_reads_back_as_one_command(files):
     lines = render(files).split("\n")

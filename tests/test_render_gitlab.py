@@ -7,7 +7,7 @@ from hashlib import sha256
 
 import orjson
 import pytest
-from file_reports import REPORTS, TINY, TINY_MESSAGE, TINY_POINTER, clean, empty, rows, tiny
+from file_reports import FUZZ, REPORTS, TINY, TINY_MESSAGE, TINY_POINTER, clean, empty, rows, tiny
 from hypothesis import given
 
 from schemaguard.lint import FileReport, Finding, check_text
@@ -74,6 +74,7 @@ def test_pointers_that_differ_after_the_cut_have_fingerprints_of_their_own():
     assert issues[0]["fingerprint"] != issues[1]["fingerprint"]
 
 
+@FUZZ
 @given(REPORTS)
 def test_a_strict_reader_gets_one_whole_issue_a_finding(files):
     text = render(files)

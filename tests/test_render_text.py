@@ -8,7 +8,18 @@ import time
 import unicodedata
 
 import pytest
-from file_reports import REPORTS, TINY, TINY_FIX, TINY_MESSAGE, clean, empty, flooded, rows, tiny
+from file_reports import (
+    FUZZ,
+    REPORTS,
+    TINY,
+    TINY_FIX,
+    TINY_MESSAGE,
+    clean,
+    empty,
+    flooded,
+    rows,
+    tiny,
+)
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -108,6 +119,7 @@ def test_hidden_faults_of_the_text_itself_are_counted():
     assert lines[-1] == "x: 501 more findings are not shown"
 
 
+@FUZZ
 @given(REPORTS)
 def test_each_line_starts_with_its_path_and_nothing_in_it_moves_the_cursor(files):
     shown = render(files)
@@ -128,6 +140,7 @@ def test_each_line_starts_with_its_path_and_nothing_in_it_moves_the_cursor(files
         assert line.startswith(f"{where}: {finding.code} {finding.name}")
 
 
+@FUZZ
 @given(REPORTS, st.booleans())
 def test_colours_and_extras_add_lines_and_change_none(files, color):
     everything = render(files, color=color, show_source=True, show_fixes=True, budgets=True)

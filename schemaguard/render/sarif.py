@@ -13,6 +13,7 @@ import schemaguard
 from schemaguard.errors import cut, printable
 from schemaguard.render import MAX_SHOWN, common
 from schemaguard.render.fingerprints import Fingerprints
+from schemaguard.report import ERROR
 from schemaguard.rules import RULES
 
 TYPE_CHECKING = False
@@ -28,6 +29,9 @@ _SCHEMA = (
 )
 
 
+#: GitHub refuses a run with more. Where there are more, errors come first.
+_MAX_RESULTS = 25_000
+
 _placeholder = re.compile(r"\{[0-9]+\}").search
 
 
@@ -41,10 +45,14 @@ class _Blanks(dict[str, str]):
 def render(files: Sequence[FileReport]) -> str:
     """One log with one run; `results` is there, and empty, when nothing was found.
 
-    The driver's rules are those that have results. Findings that the reports do not keep are
-    counted in a notification of the invocation.
+    The driver's rules are those that have results. Findings that the reports do not keep, or that
+    are too many for GitHub, are counted in a notification of the invocation.
     """
     rows = [(file.path, *row) for file in files for row in common.ordered(file)]
+    hidden = sum(common.hidden(file) for file in files) + max(len(rows) - _MAX_RESULTS, 0)
+    if len(rows) > _MAX_RESULTS:
+        rows.sort(key=lambda row: row[1].severity != ERROR)
+        rows = rows[:_MAX_RESULTS]
     levels = {finding.code: finding.severity for _, finding, _ in reversed(rows)}
     codes = sorted(levels)
     index = {code: number for number, code in enumerate(codes)}
@@ -61,7 +69,6 @@ def render(files: Sequence[FileReport]) -> str:
         "results": [_result(*row, index, fingerprints) for row in rows],
         "properties": {"profile": common.profile_of(files)},
     }
-    hidden = sum(common.hidden(file) for file in files)
     if hidden:
         note = {"level": "warning", "message": {"text": common.not_shown(hidden)}}
         run["invocations"] = [{"executionSuccessful": True, "toolExecutionNotifications": [note]}]
