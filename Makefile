@@ -5,15 +5,16 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 DASHSCOPE := dashscope==2.0.2
-VOCABULARY := $(VENV)/vocab/qwen.tiktoken
+MISTRAL := mistral-common==1.13.1
+VOCABULARIES := $(VENV)/vocab/qwen.tiktoken $(VENV)/vocab/tekken.json
 
 .PHONY: demo test lint bench clean
 
-demo: $(VENV)/.ready $(VENV)/.servers $(VOCABULARY)
+demo: $(VENV)/.ready $(VENV)/.servers $(VENV)/vocab/qwen.tiktoken
 	@$(BIN)/python demo/demo.py
 	@echo "demo: preflighted real tools, compiled the accepted ones, decoded random logits under their masks"
 
-test: $(VENV)/.ready $(VENV)/.servers $(VOCABULARY)
+test: $(VENV)/.ready $(VENV)/.servers $(VOCABULARIES)
 	@$(BIN)/python -m pytest
 	@echo "test: ran every test"
 
@@ -23,7 +24,7 @@ lint: $(VENV)/.ready
 	@$(BIN)/mypy
 	@echo "lint: ruff and mypy have nothing to say"
 
-bench: $(VENV)/.ready $(VOCABULARY)
+bench: $(VENV)/.ready $(VOCABULARIES)
 	@for script in import_cost walk hostile mask_step; do $(BIN)/python benchmarks/$$script.py || exit 1; done
 	@echo "bench: each script printed its claim and its numbers"
 
@@ -44,12 +45,20 @@ $(VENV)/.servers: demo/servers.txt
 	@touch $@
 	@echo "set-up: real MCP servers are in $(VENV)/servers"
 
-# A real vocabulary of 151,643 tokens. The file is taken out of the wheel; its code is not installed.
-$(VOCABULARY):
-	@mkdir -p $(VENV)/vocab
-	@$(PYTHON) -m pip download --quiet --disable-pip-version-check --no-deps --only-binary=:all: \
-	  --dest $(VENV)/vocab $(DASHSCOPE)
-	@$(PYTHON) -m zipfile -e $(VENV)/vocab/dashscope-*.whl $(VENV)/vocab/wheel
-	@cp $(VENV)/vocab/wheel/dashscope/resources/qwen.tiktoken $@
-	@rm -r $(VENV)/vocab/wheel $(VENV)/vocab/dashscope-*.whl
-	@echo "set-up: the vocabulary is $@"
+# Real vocabularies, of 151,643 and 131,072 tokens. The file is taken out of the wheel; its code is not
+# installed.
+$(VENV)/vocab/qwen.tiktoken:
+	@$(call take,$(DASHSCOPE),dashscope/resources/qwen.tiktoken,$@)
+
+$(VENV)/vocab/tekken.json:
+	@$(call take,$(MISTRAL),mistral_common/data/tekken_240911.json,$@)
+
+# take PACKAGE, MEMBER, FILE: one file of a package's wheel.
+define take
+	set -e; folder=$$(mktemp -d); mkdir -p $(dir $(3)); \
+	$(PYTHON) -m pip download --quiet --disable-pip-version-check --no-deps --only-binary=:all: \
+	  --dest $$folder $(1); \
+	$(PYTHON) -m zipfile -e $$folder/*.whl $$folder/wheel; \
+	cp $$folder/wheel/$(2) $(3).part; mv $(3).part $(3); rm -r $$folder; \
+	echo "set-up: a vocabulary is in $(3)"
+endef

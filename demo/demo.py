@@ -9,6 +9,7 @@ yourself.
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import random
@@ -32,7 +33,6 @@ SERVERS = ("mcp-server-time", "mcp-server-fetch", "mcp-server-git")
 VOCABULARY = ROOT / ".venv" / "vocab" / "qwen.tiktoken"
 #: The control tokens of this vocabulary; they have no text, and the model never writes them.
 CONTROL = ["<|endoftext|>", "<|im_start|>", "<|im_end|>", *(f"<|extra_{i}|>" for i in range(205))]
-GENERATIONS = 100
 #: Random text has no reason to end; a model has. The decoder leans towards short answers: from so
 #: many tokens on, the tokens that are shortest as text are preferred, under the same masks.
 LEAN_AFTER = 16
@@ -129,6 +129,9 @@ def is_valid(text: str, schema: Any) -> bool:
 
 def main() -> int:
     """Run the demonstration; the status is 1 when a masked generation was not valid."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--generations", type=int, default=100)
+    generations = parser.parse_args().generations
     tools: list[tuple[str, Any]] = []
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
@@ -163,7 +166,7 @@ def main() -> int:
     masks = compiler.masks(batch_size=1)
     valid = {True: 0, False: 0}
     shown = 0
-    for _ in range(GENERATIONS):
+    for _ in range(generations):
         name, schema, compiled = rng.choice(grammars)
         for masked in (True, False):
             text = decode(compiled, masks if masked else None, tokenizer, generator)
@@ -172,8 +175,8 @@ def main() -> int:
             if shown < 3 and masked:
                 shown += 1
                 print(f"{printable(name)} <- {printable(text[:100])}")
-    print(f"valid under masks: {valid[True]}/{GENERATIONS}, without: {valid[False]}/{GENERATIONS}")
-    return 0 if valid[True] == GENERATIONS else 1
+    print(f"valid under masks: {valid[True]}/{generations}, without: {valid[False]}/{generations}")
+    return 0 if valid[True] == generations else 1
 
 
 if __name__ == "__main__":

@@ -163,7 +163,9 @@ def size(root: object) -> int | None:
                 stack.append([there, *_count(member)])
                 break
         else:
-            here, count, _ = stack.pop()
+            here: int = entry[0]
+            count: int = entry[1]
+            stack.pop()
             open_.discard(here)
             sizes[here] = count
             if not stack:
