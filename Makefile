@@ -8,7 +8,7 @@ DASHSCOPE := dashscope==2.0.2
 MISTRAL := mistral-common==1.13.1
 VOCABULARIES := $(VENV)/vocab/qwen.tiktoken $(VENV)/vocab/tekken.json
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test lint bench docs clean
 
 demo: $(VENV)/.ready $(VENV)/.servers $(VENV)/vocab/qwen.tiktoken
 	@$(BIN)/python demo/demo.py
@@ -27,6 +27,10 @@ lint: $(VENV)/.ready
 bench: $(VENV)/.ready $(VOCABULARIES)
 	@for script in import_cost walk hostile mask_step; do $(BIN)/python benchmarks/$$script.py || exit 1; done
 	@echo "bench: each script printed its claim and its numbers"
+
+docs: $(VENV)/.ready
+	@$(BIN)/python docs/make_rules.py
+	@echo "docs: docs/rules says what the rules say"
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

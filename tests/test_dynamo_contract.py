@@ -50,7 +50,7 @@ def load_vectors():
         yield vector, recipes.schema_of(vector)
 
 
-def test_every_vector_has_the_stated_verdict_pointer_and_detail():
+def test_every_vector_has_the_stated_verdict_pointer_and_detail(capsys):
     wrong = []
     count = 0
     for vector, schema in load_vectors():
@@ -63,7 +63,8 @@ def test_every_vector_has_the_stated_verdict_pointer_and_detail():
             same_words = vector["detail"] is None or first.message == vector["detail"]
             if "#" + first.pointer != vector["pointer"] or not same_words:
                 wrong.append((vector["id"], first))
-    print(f"{count} vectors, {len(wrong)} wrong")
+    with capsys.disabled():
+        print(f"\n{count} vectors, {len(wrong)} wrong")
     assert count >= 638
     assert wrong == []
 
@@ -126,7 +127,7 @@ def test_shrunk_counterexamples(schema):
     assert_agrees(schema)
 
 
-def test_all_corpus_tools_are_walked_and_agree_with_the_slow_checker_on_the_first_finding():
+def test_all_corpus_tools_are_walked_and_agree_with_the_slow_checker(capsys):
     tools = corpus("tools.jsonl.gz")
     assert len(tools) == 10_665
     accepted = 0
@@ -136,7 +137,9 @@ def test_all_corpus_tools_are_walked_and_agree_with_the_slow_checker_on_the_firs
         assert report.complete
         if number % 5 == 0:
             assert_agrees(tool["schema"])
-    print(f"{accepted} of {len(tools)} tools accepted by dynamo ({accepted / len(tools):.1%})")
+    share = accepted / len(tools)
+    with capsys.disabled():
+        print(f"\n{accepted:,} of {len(tools):,} tools accepted by dynamo ({share:.1%})")
     assert 0 < accepted < len(tools)
 
 
