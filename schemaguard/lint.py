@@ -1,29 +1,38 @@
 """Files in, findings out: what the command line, the hooks and CI share.
 
-A file holds one schema, tool definitions, a request body or a `tools/list` answer; `check_text`
-finds the schemas in it, checks each, and gives every finding a pointer into the file and a line and
-column. A file in which nothing was found to check is a finding, never a success.
+A file holds schemas, tool definitions, request bodies or `tools/list` answers, in one of the
+formats of `schemaguard.sources`; `check_text` finds the schemas in it, checks each, and gives every
+finding a pointer into the file and a line and column. A file in which nothing was found to check is
+a finding, never a success.
 """
 
 from __future__ import annotations
 
-from schemaguard import envelopes
+from schemaguard import envelopes, sources
 from schemaguard._frozen import Frozen
 from schemaguard.data import rule_of
-from schemaguard.document import DEFAULT_LIMITS, Limits, read
+from schemaguard.document import DEFAULT_LIMITS, Limits
 from schemaguard.envelopes.result import OUTPUT, PARAMETER
 from schemaguard.preflight import DEFAULT_PROFILE, check
 from schemaguard.report import ERROR, Diagnostic
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
     from schemaguard.document import Document
     from schemaguard.envelopes import ToolSchema
+    from schemaguard.profiles import Profile
     from schemaguard.report import Report
+    from schemaguard.sources import Source
 
 #: Roles whose schemas the model does not write against as a whole: they are not held to the rules
 #: for tool parameters.
 UNCHECKED_ROLES = frozenset({OUTPUT, PARAMETER})
+
+#: Findings about one file itself that are kept; a file with more is not what it was taken for.
+MAX_ABOUT = 2_000
 
 
 class Finding(Frozen):
@@ -127,7 +136,7 @@ class FileReport(Frozen):
     kind: str | None
     tools: tuple[CheckedTool, ...]
     findings: tuple[Finding, ...]
-    document: Document | None
+    document: Source | Document | None
     ok: bool
 
     def __init__(
@@ -136,7 +145,7 @@ class FileReport(Frozen):
         kind: str | None,
         tools: tuple[CheckedTool, ...],
         findings: tuple[Finding, ...],
-        document: Document | None = None,
+        document: Source | Document | None = None,
     ) -> None:
         ok = all(t.ok for t in tools) and not any(f.severity == ERROR for f in findings)
         self._fill(path=path, kind=kind, tools=tools, findings=findings, document=document, ok=ok)
@@ -145,74 +154,152 @@ class FileReport(Frozen):
 def check_text(
     path: str,
     text: bytes | str,
-    profile: str = DEFAULT_PROFILE,
+    profile: str | Profile = DEFAULT_PROFILE,
     *,
+    as_: str | None = None,
     limits: Limits = DEFAULT_LIMITS,
 ) -> FileReport:
     """Check everything that a file holds, as if every tool in it were strict.
 
     Args:
-        path: for the report.
+        path: for the report; its end says what the file is (`sources.FORMATS`).
         text: the file's content.
-        profile: a profile's plain or dated name.
+        profile: a profile's plain or dated name, or a `Profile`.
+        as_: read what it holds as this one of `envelopes.KINDS`, not as what it looks like.
         limits: hard stops for the file and for each schema.
 
     Raises:
         ProfileError: there is no such profile.
+        MissingExtra: the file is YAML, and PyYAML is not installed.
+        ValueError: `as_` is none of `envelopes.KINDS`.
     """
-    document = read(text, limits)
-    about: list[tuple[Diagnostic, str]] = [
-        (_diagnostic(fault.name, fault.detail, fault.offset), "") for fault in document.faults
-    ]
-    kind = None
-    checked: list[tuple[ToolSchema, Report]] = []
-    if document.readable:
-        found = envelopes.unpack(document.value)
-        kind = found.kind
-        checked = [
-            (tool, check(tool.schema, profile, limits=limits))
+    return check_source(sources.read(path, text, limits), profile, as_=as_, limits=limits)
+
+
+def check_value(
+    path: str,
+    value: Any,
+    profile: str | Profile = DEFAULT_PROFILE,
+    *,
+    as_: str | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+) -> FileReport:
+    """Check everything that a value holds; findings have pointers into it, and no lines.
+
+    Args:
+        path: what the report calls it.
+        value: a parsed JSON value.
+        profile: see `check_text`.
+        as_: see `check_text`.
+        limits: see `check_text`.
+
+    Raises:
+        ProfileError, ValueError: as `check_text`.
+    """
+    source = sources.ValueSource(path, "value", value)
+    return check_source(source, profile, as_=as_, limits=limits)
+
+
+def check_source(
+    source: Source,
+    profile: str | Profile = DEFAULT_PROFILE,
+    *,
+    as_: str | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+) -> FileReport:
+    """Check everything that a source holds; see `check_text`."""
+    about = _faults(source)
+    kinds: dict[str, None] = {}
+    checked: list[_Checked] = []
+    for part in source.parts:
+        if not part.readable:
+            continue
+        found = envelopes.unpack(part.value, as_)
+        if found.kind is not None:
+            kinds[found.kind] = None
+        in_part = [
+            _Checked(part.prefix, tool, check(tool.schema, profile, limits=limits))
             for tool in found.tools
             if tool.role not in UNCHECKED_ROLES
         ]
-        about.extend(_about(found, checked))
-    tools = _place_all(document, checked, about)
-    return FileReport(path, kind, tools[0], tools[1], document)
+        checked += in_part
+        about += _about(found, part.prefix, checked=bool(in_part))
+        if len(about) > MAX_ABOUT:
+            detail = f"more than {MAX_ABOUT:,} findings about the file; the rest of it is not read"
+            about[MAX_ABOUT:] = [(_diagnostic("nothing-to-check", detail), part.prefix)]
+            break
+    if not checked and not about:
+        about.append((_diagnostic("nothing-to-check", _nothing(kinds)), ""))
+    tools, findings = _place_all(source, checked, about)
+    kind = None
+    if kinds:
+        kind = next(iter(kinds)) if len(kinds) == 1 else envelopes.MIXED
+    return FileReport(source.path, kind, tools, findings, source)
+
+
+class _Checked:
+    """A schema of a part, and its report."""
+
+    __slots__ = ("prefix", "report", "tool")
+
+    def __init__(self, prefix: str, tool: ToolSchema, report: Report) -> None:
+        self.prefix = prefix
+        self.tool = tool
+        self.report = report
 
 
 def _diagnostic(name: str, detail: str, offset: int | None = None) -> Diagnostic:
     return Diagnostic(rule_of(name), ERROR, {"detail": detail}, offset=offset)
 
 
+def _faults(source: Source) -> list[tuple[Diagnostic, str]]:
+    """What is wrong with the text: first that of the file, then that of its parts."""
+    if source.refusal is not None:
+        return [(_diagnostic("nothing-to-check", source.refusal), "")]
+    owned = [(fault, part.prefix) for part in source.parts for fault in part.faults]
+    known = {id(fault) for fault, _ in owned}
+    faults = [(fault, "") for fault in source.faults if id(fault) not in known] + owned
+    return [(_diagnostic(f.name, f.detail, f.offset), pointer) for f, pointer in faults]
+
+
 def _about(
-    found: envelopes.Unpacked, checked: list[tuple[ToolSchema, Report]]
+    found: envelopes.Unpacked, prefix: str, *, checked: bool
 ) -> list[tuple[Diagnostic, str]]:
-    """What is to be said about the file itself."""
+    """What is to be said about one value of the file as a whole."""
     about = []
     if len(found.readings) > 1:
-        about.append((_diagnostic("ambiguous-document", " or as ".join(found.readings)), ""))
+        about.append((_diagnostic("ambiguous-document", " or as ".join(found.readings)), prefix))
     if found.kind is None:
         detail = "; ".join(note.text for note in found.problems) or "the form is not known"
-        return [(_diagnostic("nothing-to-check", detail), "")]
-    about.extend((_diagnostic("unreadable-tool", n.text), n.pointer) for n in found.problems)
-    if not checked and not about:
-        about.append((_diagnostic("nothing-to-check", f"read as {found.kind}"), ""))
+        return [(_diagnostic("nothing-to-check", detail), prefix)]
+    about.extend(
+        (_diagnostic("unreadable-tool", n.text), prefix + n.pointer) for n in found.problems
+    )
+    # A record of a log may well be a request without tools.
+    if not checked and not about and not prefix:
+        about.append((_diagnostic("nothing-to-check", _nothing({found.kind: None})), ""))
     return about
 
 
+def _nothing(kinds: Iterable[str]) -> str:
+    named = ", ".join(kinds)
+    return f"read as {named}" if named else "the file is empty"
+
+
 def _place_all(
-    document: Document,
-    checked: list[tuple[ToolSchema, Report]],
+    source: Source,
+    checked: list[_Checked],
     about: list[tuple[Diagnostic, str]],
 ) -> tuple[tuple[CheckedTool, ...], tuple[Finding, ...]]:
     """Pointers into the file and places in the text, all in one scan of it."""
     pointed: list[list[tuple[Diagnostic, str]]] = []
-    for tool, report in checked:
-        base = tool.schema_pointer
+    for one in checked:
+        base = one.prefix + one.tool.schema_pointer
         pointed.append(
-            [(d, base if tool.encoded else base + d.pointer) for d in report.diagnostics]
+            [(d, base if one.tool.encoded else base + d.pointer) for d in one.report.diagnostics]
         )
     wanted = {pointer for findings in (*pointed, about) for _, pointer in findings}
-    spans = document.spans(wanted | {p.rpartition("/")[0] for p in wanted}) if wanted else {}
+    spans = source.spans(wanted | {p.rpartition("/")[0] for p in wanted}) if wanted else {}
 
     def place(diagnostic: Diagnostic, pointer: str) -> Finding:
         offset = diagnostic.offset
@@ -220,16 +307,21 @@ def _place_all(
             span = spans.get(pointer) or spans.get(pointer.rpartition("/")[0])
         else:
             span = (offset, offset)
-        if span is None or document.text is None:
+        if span is None or source.text is None:
             return Finding(diagnostic, pointer, None, None)
-        start, end = map(document.line_column, span)
+        start, end = map(source.line_column, span)
         return Finding(diagnostic, pointer, start, end)
 
     tools = tuple(
-        CheckedTool(tool.name, tool.pointer, tuple(place(*f) for f in findings), report)
-        for (tool, report), findings in zip(checked, pointed, strict=True)
+        CheckedTool(
+            one.tool.name,
+            one.prefix + one.tool.pointer,
+            tuple(place(*f) for f in findings),
+            one.report,
+        )
+        for one, findings in zip(checked, pointed, strict=True)
     )
     return tools, tuple(place(*f) for f in about)
 
 
-__all__ = ["CheckedTool", "FileReport", "Finding", "check_text"]
+__all__ = ["CheckedTool", "FileReport", "Finding", "check_source", "check_text", "check_value"]

@@ -1,74 +1,118 @@
-"""`schemaguard check FILE…`: check schemas, tool definitions, requests and `tools/list` answers."""
+"""`schemaguard check PATH…`: check schemas, tool definitions, requests and `tools/list` answers."""
 
 from __future__ import annotations
 
+import os
 import sys
 
-from schemaguard import lint
-from schemaguard.document import DEFAULT_LIMITS
+from schemaguard.cli.options import add_inputs, add_output, add_selection
+from schemaguard.cli.output import Output
+from schemaguard.cli.progress import Progress
+from schemaguard.cli.run import Run, settings
+from schemaguard.cli.tally import Tally, slim
+from schemaguard.config import FAIL_ON, ConfigError, nearest
 from schemaguard.errors import printable
-from schemaguard.plan import compiled
-from schemaguard.preflight import DEFAULT_PROFILE
-from schemaguard.render import text
+from schemaguard.render import FORMATS, renderer
+from schemaguard.render.color import use_color
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
-    from typing import Any
+
+    from schemaguard.config import Config
+
+FORMAT_VARIABLE = "SCHEMAGUARD_OUTPUT_FORMAT"
 
 
-def add_to(commands: Any) -> None:
-    """Declare the subcommand."""
-    parser = commands.add_parser(
-        "check",
-        help="check files",
-        description="Check JSON Schemas, tool definitions, requests and tools/list answers. Every "
-        "tool is checked as if it were strict.",
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Declare the subcommand's options."""
+    parser.description = (
+        "Check JSON Schemas, tool definitions, requests and tools/list answers. Every tool is "
+        "checked as if it were strict."
     )
-    parser.add_argument("files", nargs="+", metavar="FILE", help="a JSON file, or - for stdin")
+    add_inputs(parser)
+    add_selection(parser)
     parser.add_argument(
-        "--profile", default=DEFAULT_PROFILE, metavar="NAME", help="default: %(default)s"
+        "--baseline", metavar="FILE", help="findings that are known; see `schemaguard baseline`"
     )
-    parser.add_argument("--output-format", choices=("text", "json"), default="text")
+    group = parser.add_argument_group("output")
+    group.add_argument(
+        "--output-format", choices=FORMATS, metavar="FORMAT", help=", ".join(FORMATS)
+    )
+    add_output(parser)
+    group.add_argument("--show-source", action="store_true", help="text: the place in the file")
+    group.add_argument("--show-fixes", action="store_true", help="text: what to do about it")
+    group.add_argument("--budgets", action="store_true", help="text: how much of each is used")
+    group.add_argument("--color", choices=("auto", "always", "never"), default="auto")
+    group.add_argument("-q", "--quiet", action="store_true", help="no summary, no progress")
+    group = parser.add_argument_group("exit status")
+    group.add_argument(
+        "--fail-on", choices=FAIL_ON, help="the least severity that fails (default: error)"
+    )
+    group.add_argument("--exit-zero", action="store_true", help="findings do not fail")
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Check the files; findings go to standard output, all else to standard error."""
-    compiled(options.profile)  # an unknown profile fails before any file is read
-    reports = []
-    unreadable = False
-    for path in options.files:
-        try:
-            content = _read(path)
-        except OSError as error:
-            unreadable = True
-            reason = error.strerror or type(error).__name__
-            print(f"schemaguard: {printable(path)}: {printable(reason)}", file=sys.stderr)
-            continue
-        reports.append(lint.check_text(path, content, options.profile))
-    if options.output_format == "json":
-        from schemaguard.render import json  # noqa: PLC0415  (only where it is asked for)
-
-        sys.stdout.write(json.render(reports))
-    else:
-        _write(text.render(reports))
-        print(text.summary(reports), file=sys.stderr)
-    if unreadable:
+    """Check; findings go to standard output or the file, all else to standard error."""
+    config = settings(options)
+    form = _format(options, config)
+    fail_on = options.fail_on or config.fail_on or "error"
+    work = Run(options, config, options.baseline or config.baseline)
+    tally = Tally(fail_on)
+    progress = Progress(tally, wanted=not options.quiet)
+    work.before_warning = progress.clear
+    try:
+        with Output(options.output_file) as output:
+            if form == "text":
+                _text(options, work, tally, output, progress)
+            else:
+                kept = []
+                for report in work.reports():
+                    kept.append(slim(tally.add(report), work.profile))
+                    progress.step()
+                progress.clear()
+                output.write(renderer(form)(kept), utf_8=True)
+    finally:
+        progress.clear()
+    work.leftovers()
+    if form == "text" and not options.quiet:
+        print(tally.summary(), file=sys.stderr)
+    if work.failed:
         return 2
-    return 0 if all(report.ok for report in reports) else 1
+    return 1 if tally.failing and not options.exit_zero else 0
 
 
-def _read(path: str) -> bytes:
-    """A file's content, and one byte more than is allowed at the most: the reader then says so."""
-    most = DEFAULT_LIMITS.max_bytes + 1
-    if path == "-":
-        return sys.stdin.buffer.read(most)
-    with open(path, "rb") as file:
-        return file.read(most)
+def _text(
+    options: argparse.Namespace, work: Run, tally: Tally, output: Output, progress: Progress
+) -> None:
+    """A file's findings are written when it is done: nothing is kept."""
+    render = renderer("text")
+    color = use_color(options.color, output.stream, os.environ)
+    for report in work.reports():
+        tally.add(report)
+        if tally.last or options.budgets:
+            progress.clear()
+            output.write(
+                render(
+                    [report],
+                    color=color,
+                    show_source=options.show_source,
+                    show_fixes=options.show_fixes,
+                    budgets=options.budgets,
+                )
+            )
+        progress.step()
 
 
-def _write(rendered: str) -> None:
-    """Write text to a terminal or pipe of any encoding."""
-    encoding = sys.stdout.encoding or "utf-8"
-    sys.stdout.write(rendered.encode(encoding, "backslashreplace").decode(encoding))
+def _format(options: argparse.Namespace, config: Config) -> str:
+    """The command line, then the environment, then the configuration."""
+    if options.output_format is not None:
+        return str(options.output_format)
+    named = os.environ.get(FORMAT_VARIABLE)
+    if named:
+        if named not in FORMATS:
+            what = f"{FORMAT_VARIABLE}: no format {printable(named[:80])!r}"
+            raise ConfigError(f"{what}; there are: {', '.join(FORMATS)}{nearest(named, FORMATS)}")
+        return named
+    return config.output_format or "text"

@@ -1,0 +1,76 @@
+"""The options that the subcommands over files share."""
+
+from __future__ import annotations
+
+import argparse
+
+from schemaguard.envelopes.result import KINDS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def add_inputs(parser: argparse.ArgumentParser) -> None:
+    """What to check, and where the configuration is."""
+    parser.add_argument(
+        "files",
+        nargs="*",
+        metavar="PATH",
+        help="a file, a folder, path.py:object, package.module:object; - is stdin",
+    )
+    group = parser.add_argument_group("inputs")
+    group.add_argument(
+        "--stdin-filename", metavar="PATH", help="what to call standard input, for rules by path"
+    )
+    group.add_argument(
+        "--as", dest="kind", choices=KINDS, metavar="KIND", help=f"read as: {', '.join(KINDS)}"
+    )
+    group.add_argument(
+        "--mcp", action="append", default=[], metavar="COMMAND", help="ask an MCP server over stdio"
+    )
+    group.add_argument(
+        "--mcp-url", action="append", default=[], metavar="URL", help="ask an MCP server over HTTP"
+    )
+    group.add_argument(
+        "--force-exclude",
+        action="store_true",
+        help="apply `exclude` to files that are named, too (hooks name them)",
+    )
+    group = parser.add_argument_group("configuration")
+    group.add_argument("--profile", metavar="NAME", help="who is to accept the schemas")
+    group.add_argument("--config", metavar="FILE", help="this file, instead of the nearest")
+    group.add_argument("--isolated", action="store_true", help="no configuration file")
+
+
+def add_selection(parser: argparse.ArgumentParser) -> None:
+    """Which rules speak."""
+    group = parser.add_argument_group(
+        "rules", "RULES are codes, starts of codes or names, with commas between them"
+    )
+    for name, purpose in (
+        ("--select", "only these"),
+        ("--ignore", "not these"),
+        ("--extend-select", "these, too"),
+        ("--extend-ignore", "nor these"),
+    ):
+        group.add_argument(name, action=_Words, metavar="RULES", help=purpose)
+
+
+def add_output(parser: argparse.ArgumentParser) -> None:
+    """Where the results go."""
+    parser.add_argument("-o", "--output-file", metavar="FILE", help="written whole or not at all")
+
+
+class _Words(argparse.Action):
+    """Words with commas between them; the option may be repeated."""
+
+    def __call__(
+        self,
+        _parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        _option: str | None = None,
+    ) -> None:
+        words = [word.strip() for word in values.split(",") if word.strip()]
+        setattr(namespace, self.dest, [*(getattr(namespace, self.dest) or ()), *words])

@@ -1,0 +1,89 @@
+"""`schemaguard profiles`: what there is, and what one of them says, with where it is from."""
+
+from __future__ import annotations
+
+import json
+
+from schemaguard import config as configuration
+from schemaguard import profiles
+from schemaguard.cli.output import Output
+from schemaguard.rules import RULES
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
+    from typing import Any
+
+    from schemaguard.profiles import Profile
+
+
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Declare the subcommand's options."""
+    parser.description = (
+        "List the profiles, those of the configuration last; `profiles show NAME` is one of them: "
+        "each number with its basis, source and date."
+    )
+    parser.add_argument("action", nargs="?", choices=("list", "show"), default="list")
+    parser.add_argument("name", nargs="?", metavar="NAME", help="plain or dated name")
+    parser.add_argument("--output", choices=("text", "json"), default="text")
+    parser.add_argument("--config", metavar="FILE", help="this file, instead of the nearest")
+    parser.add_argument("--isolated", action="store_true", help="no configuration file")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the list or the profile."""
+    if (options.action == "show") != (options.name is not None):
+        raise configuration.ConfigError("usage: schemaguard profiles [list | show NAME]")
+    if options.config is not None:
+        config = configuration.load(options.config)
+    elif options.isolated:
+        config = configuration.Config(None, ".")
+    else:
+        config = configuration.discover([])
+    shown = (
+        [configuration.profile_of(name, config) for name in (*profiles.names(), *config.profiles)]
+        if options.name is None
+        else [configuration.profile_of(options.name, config)]
+    )
+    with Output(None) as output:
+        if options.output == "json":
+            tables = [_as_json(profile) for profile in shown]
+            what = tables if options.name is None else tables[0]
+            output.write(json.dumps(what, indent=2) + "\n")
+        elif options.name is None:
+            width = max(len(profile.id) for profile in shown)
+            for profile in shown:
+                output.write(f"{profile.id:<{width}}  {profile.basis:<10}  {profile.title}\n")
+        else:
+            output.write("".join(f"{line}\n" for line in _page(shown[0])))
+    return 0
+
+
+def _as_json(profile: Profile) -> dict[str, Any]:
+    fields: dict[str, Any] = {name: getattr(profile, name) for name in sorted(profile.__slots__)}
+    fields["lists"] = {name: list(members) for name, members in profile.lists.items()}
+    fields["budgets"] = dict(profile.budgets)
+    fields["severities"] = dict(profile.severities)
+    return fields
+
+
+def _page(profile: Profile) -> Iterator[str]:
+    basis = f"{profile.basis}, {profile.date}"
+    yield f"{profile.id}: {profile.title}"
+    yield f"  basis:  {profile.basis}"
+    yield f"  date:   {profile.date}"
+    yield f"  source: {profile.source}"
+    yield ""
+    yield "Budgets"
+    for name, limit in profile.budgets.items():
+        yield f"  {name:<22} {limit:>12,}  {basis}"
+    for name, members in profile.lists.items():
+        yield ""
+        yield f"Keywords: {name} ({basis})"
+        yield from (f"  {member}" for member in members)
+    yield ""
+    yield f"Rules ({basis})"
+    for code, severity in profile.severities.items():
+        yield f"  {code}  {severity:<7}  {RULES[code].name}"

@@ -1,0 +1,103 @@
+"""`schemaguard rule RULE`: one rule's page in the terminal."""
+
+from __future__ import annotations
+
+import json
+
+from schemaguard import profiles
+from schemaguard.cli.output import Output
+from schemaguard.config import ConfigError, nearest
+from schemaguard.errors import printable
+from schemaguard.rules import BY_NAME, RULES, find
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+    from typing import Any
+
+    from schemaguard.rules import Rule
+
+
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Declare the subcommand's options."""
+    parser.description = "Explain one rule: why, a bad and a good schema, how to repair it."
+    parser.add_argument("rule", metavar="RULE", help="a code (SG301) or a name (remote-ref)")
+    parser.add_argument("--output", choices=("text", "json"), default="text")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the page."""
+    rule = find(options.rule)
+    if rule is None:
+        near = nearest(options.rule, (*RULES, *BY_NAME))
+        raise ConfigError(f"no rule {printable(options.rule[:80])!r}{near}")
+    with Output(None) as output:
+        if options.output == "json":
+            output.write(json.dumps(as_json(rule), indent=2) + "\n")
+        else:
+            output.write(_page(rule))
+    return 0
+
+
+def severities(rule: Rule) -> dict[str, str]:
+    """Newest profile of each name → severity of the rule there, where it has it."""
+    every = (profiles.load(name) for name in profiles.names())
+    return {p.id: p.severities[rule.code] for p in every if rule.code in p.severities}
+
+
+def as_json(rule: Rule) -> dict[str, Any]:
+    """All that a rule's declaration says."""
+    return {
+        "code": rule.code,
+        "name": rule.name,
+        "message": rule.message,
+        "why": _why(rule),
+        "fix": rule.fix,
+        "bad": _example(rule.bad),
+        "good": _example(rule.good),
+        "since": rule.since,
+        "profiles": severities(rule),
+    }
+
+
+def _why(rule: Rule) -> str:
+    return "\n".join(line.strip() for line in rule.why.splitlines())
+
+
+def _example(text: str) -> str | None:
+    """The text of an example; None for one that is made, being too large or no text."""
+    return None if text.startswith("@") else text
+
+
+def _shown(text: str) -> list[str]:
+    return [f"  {line}" for line in (_example(text) or "(too large to show)").splitlines()]
+
+
+def _page(rule: Rule) -> str:
+    spoken = [f"  {profile}: {severity}" for profile, severity in severities(rule).items()]
+    if not spoken and rule.code.startswith("SG1"):
+        spoken = ["  all: error"]
+    lines = [
+        f"{rule.code} {rule.name}",
+        "",
+        f"  {rule.message}",
+        "",
+        "Why",
+        *(f"  {line}".rstrip() for line in _why(rule).splitlines()),
+        "",
+        "Bad",
+        *_shown(rule.bad),
+        "",
+        "Good",
+        *_shown(rule.good),
+        "",
+        "Fix",
+        f"  {rule.fix}",
+        "",
+        f"Since {rule.since}",
+        "",
+        "Profiles",
+        *(spoken or ["  none"]),
+    ]
+    return "\n".join(lines) + "\n"

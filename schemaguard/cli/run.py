@@ -1,0 +1,309 @@
+"""A run over files: the settings that count, and one report after the other.
+
+Reports are handed on as they are made, so that a run over any number of files needs the memory of
+one.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from schemaguard import config as configuration
+from schemaguard import lint
+from schemaguard.document import DEFAULT_LIMITS
+from schemaguard.errors import MissingExtra, printable
+from schemaguard.plan import compiled
+from schemaguard.preflight import DEFAULT_PROFILE
+from schemaguard.sources import SourceError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Iterable, Iterator
+
+    from schemaguard.baseline import Baseline
+    from schemaguard.config import Config
+    from schemaguard.lint import FileReport
+    from schemaguard.profiles import Profile
+    from schemaguard.select import Ignores
+    from schemaguard.sources import Source
+
+STDIN = "-"
+
+_BINARY = getattr(os, "O_BINARY", 0)
+
+
+def _nothing() -> None:
+    pass
+
+
+def warn(message: str) -> None:
+    """One line on standard error. The message must be safe to print."""
+    print(f"schemaguard: {message}", file=sys.stderr)
+
+
+def settings(options: argparse.Namespace) -> Config:
+    """The configuration that a command line asks for.
+
+    Raises:
+        ConfigError: it is wrong, or the inputs do not go together.
+    """
+    _check_inputs(options)
+    if options.config is not None:
+        if options.isolated:
+            raise configuration.ConfigError("--config and --isolated exclude each other")
+        return configuration.load(options.config)
+    if options.isolated:
+        return configuration.Config(None, os.getcwd())
+    # "path.py:object" is a file as far as its place goes; a module's name is in the working folder.
+    return configuration.discover([path for path in _labels(options) if path != STDIN])
+
+
+def _labels(options: argparse.Namespace) -> list[str]:
+    return [options.stdin_filename or p if p == STDIN else p for p in options.files]
+
+
+def _check_inputs(options: argparse.Namespace) -> None:
+    wrong = None
+    if not (options.files or options.mcp or options.mcp_url):
+        wrong = "nothing to check: name files or folders, or an MCP server"
+    elif options.files.count(STDIN) > 1:
+        wrong = "standard input (-) can be read once"
+    elif options.stdin_filename is not None and STDIN not in options.files:
+        wrong = "--stdin-filename is for standard input: name - as well"
+    if wrong is not None:
+        raise configuration.ConfigError(wrong)
+
+
+class Run:
+    """One run.
+
+    Attributes:
+        config: the configuration.
+        profile: with the rules that were chosen.
+        failed: something could not be read, and was said.
+        before_warning: called before that is said.
+
+    Args:
+        options: of the command line.
+        config: see `settings`.
+        baseline: path of the baseline to hold findings against; None for none.
+
+    Raises:
+        ConfigError: the settings are wrong.
+        ProfileError: there is no such profile.
+    """
+
+    def __init__(
+        self, options: argparse.Namespace, config: Config, baseline: str | None = None
+    ) -> None:
+        self.config = config
+        self.failed = False
+        self.before_warning: Callable[[], None] = _nothing
+        self._options = options
+        name = options.profile or config.profile or DEFAULT_PROFILE
+        self.profile = self._chosen(configuration.profile_of(name, config))
+        compiled(self.profile)
+        self._ignores: Ignores | None = None
+        if config.per_file_ignores:
+            from schemaguard.select import Ignores  # noqa: PLC0415  (only where there are some)
+
+            where = f"{printable(config.path or '')}: per-file-ignores"
+            self._ignores = Ignores(config.per_file_ignores, config.root, where)
+        self._baseline: Baseline | None = None
+        if baseline is not None:
+            from schemaguard.baseline import load  # noqa: PLC0415  (only where there is one)
+
+            self._baseline = load(baseline, config.root)
+
+    def _chosen(self, profile: Profile) -> Profile:
+        config, options = self.config, self._options
+        given = {
+            name: getattr(options, name, None)
+            for name in ("select", "ignore", "extend_select", "extend_ignore")
+        }
+        own = (config.select, config.ignore, config.extend_select, config.extend_ignore)
+        if not (any(own) or any(given.values()) or config.severity or config.select == ()):
+            return profile
+        from schemaguard.select import Layer, adjusted  # noqa: PLC0415  (only where it is needed)
+
+        where = printable(config.path or "configuration")
+        layers = [
+            Layer(where, own[0], (*(own[1] or ()), *own[3]), own[2]),
+            Layer(
+                "command line",
+                given["select"],
+                [*(given["ignore"] or ()), *(given["extend_ignore"] or ())],
+                given["extend_select"] or (),
+            ),
+        ]
+        return adjusted(profile, layers, config.severity)
+
+    def reports(self) -> Iterator[FileReport]:
+        """What is found, file by file; what cannot be read is said and left out."""
+        for path in self._paths():
+            report = self._report(path)
+            if report is not None:
+                yield self._reduced(report)
+        for text, is_url in self._servers():
+            try:
+                source = _ask(text, is_url=is_url)
+            except (SourceError, MissingExtra) as error:
+                # The message names the server, and a URL without what may be a secret in it.
+                self.failed = True
+                self.before_warning()
+                warn(printable(str(error)))
+                continue
+            report = lint.check_source(source, self.profile, as_=self._options.kind)
+            yield self._reduced(report)
+
+    def _servers(self) -> Iterator[tuple[str, bool]]:
+        for command in self._options.mcp:
+            yield command, False
+        for url in self._options.mcp_url:
+            yield url, True
+
+    def _paths(self) -> Iterator[str]:
+        seen: set[str] = set()
+        for given in self._options.files:
+            try:
+                for path in self._found(given):
+                    same = os.path.normpath(path)
+                    if same not in seen:
+                        seen.add(same)
+                        yield path
+            except OSError as error:
+                self.unreadable(error.filename or given, error.strerror or type(error).__name__)
+
+    def _found(self, given: str) -> Iterable[str]:
+        """The files that a path stands for."""
+        force = self._options.force_exclude
+        is_folder = given != STDIN and os.path.isdir(given)
+        if not is_folder and not force:
+            return (given,)
+        from schemaguard.sources import files  # noqa: PLC0415  (few runs need it)
+
+        config = self.config
+        label = self._options.stdin_filename if given == STDIN else given
+        found = list(
+            files.find(
+                [label or given],
+                include=config.include or files.INCLUDE,
+                exclude=config.exclude,
+                respect_gitignore=config.respect_gitignore,
+                force_exclude=force,
+                root=config.root,
+            )
+        )
+        if is_folder and not found and not force:
+            self.unreadable(given, "no file to check in this folder")
+        return (given,) if found and not is_folder else found
+
+    def _report(self, path: str) -> FileReport | None:
+        label = self._options.stdin_filename if path == STDIN else None
+        try:
+            source = self._elsewhere(path)
+            if source is not None:
+                return lint.check_source(source, self.profile, as_=self._options.kind)
+            content = _read(path)
+            return self._check(label or path, content)
+        except OSError as error:
+            self.unreadable(path, error.strerror or type(error).__name__)
+        except (SourceError, MissingExtra) as error:
+            self.unreadable(path, str(error))
+        return None
+
+    def _elsewhere(self, path: str) -> Source | None:
+        """What a path that is no file stands for."""
+        if ":" not in path or os.path.lexists(path):
+            return None
+        from schemaguard.sources import python  # noqa: PLC0415  (only where it is asked for)
+
+        return python.load(path) if python.is_target(path) else None
+
+    def _check(self, path: str, content: bytes) -> FileReport:
+        kind = self._options.kind
+        report = lint.check_text(path, content, self.profile, as_=kind)
+        if self._ignores is not None and any(t.report.truncated for t in report.tools):
+            # What is ignored must not take the places of what is not: leave it out from the start.
+            from schemaguard.select import reduced  # noqa: PLC0415
+
+            profile = reduced(self.profile, self._ignores.whole_file(path))
+            report = lint.check_text(path, content, profile, as_=kind)
+        return report
+
+    def _reduced(self, report: FileReport) -> FileReport:
+        """Without what is ignored or known."""
+        if self._ignores is not None:
+            report = self._ignores.apply(report, self.profile)
+        if self._baseline is not None:
+            report = self._baseline.apply(report, self.profile)
+        return report
+
+    def unreadable(self, path: str, reason: str) -> None:
+        """Say that something cannot be read; the run goes on and ends with status 2."""
+        self.failed = True
+        self.before_warning()
+        warn(f"{printable(path)}: {printable(reason)}")
+
+    def leftovers(self) -> None:
+        """After the last report: say which ignores and which known findings are not needed."""
+        if self._ignores is not None:
+            for key, selector in self._ignores.unused():
+                what = f'per-file-ignores "{key[:200]}": {selector[:80]} ignores nothing'
+                warn(f"{printable(self.config.path or '')}: {printable(what)}")
+        if self._baseline is not None:
+            removable = self._baseline.removable()
+            for (path, tool, pointer, code), count in removable[:_SHOWN]:
+                place = f"tool '{tool[:100]}' > #{pointer[:200]}" if tool else f"#{pointer[:200]}"
+                times = f" ({count} times)" if count > 1 else ""
+                warn(f"baseline: {printable(f'{path[:200]}: {code} {place}')}{times} is fixed")
+            if removable:
+                more = f" ({len(removable) - _SHOWN:,} more)" if len(removable) > _SHOWN else ""
+                warn(f"baseline: write it again to remove what is fixed{more}")
+
+
+def _ask(text: str, *, is_url: bool) -> Source:
+    """The tools of an MCP server.
+
+    Raises:
+        ConfigError: the command or the URL is none.
+        MissingExtra, SourceError: see `sources.mcp`.
+    """
+    import shlex  # noqa: PLC0415  (few runs ask a server)
+
+    try:
+        from schemaguard.sources import mcp  # noqa: PLC0415  (an extra)
+
+        return mcp.list_tools(url=text) if is_url else mcp.list_tools(shlex.split(text))
+    except ValueError as error:
+        option = "--mcp-url" if is_url else "--mcp"
+        raise configuration.ConfigError(f"{option}: {error}") from error
+
+
+#: How many fixed findings are listed.
+_SHOWN = 10
+
+
+def _read(path: str) -> bytes:
+    """A file's content, and one byte more than is allowed at the most: the reader then says so."""
+    most = DEFAULT_LIMITS.max_bytes + 1
+    if path == STDIN:
+        return sys.stdin.buffer.read(most)
+    # Not `open(…).read(most)`: it sets 16 MiB of memory aside for every small file.
+    descriptor = os.open(path, os.O_RDONLY | _BINARY)
+    try:
+        size = os.fstat(descriptor).st_size
+        content = os.read(descriptor, min(size + 1, most))
+        if len(content) == size:
+            return content
+        # It is growing, or no regular file, and its size says nothing.
+        parts = [content]
+        left = most - len(content)
+        while left and parts[-1]:
+            parts.append(os.read(descriptor, min(left, 1 << 20)))
+            left -= len(parts[-1])
+        return b"".join(parts)
+    finally:
+        os.close(descriptor)

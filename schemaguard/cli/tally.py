@@ -1,0 +1,92 @@
+"""Counts over a run, and reports without what only their making needed."""
+
+from __future__ import annotations
+
+from schemaguard.document import DEFAULT_LIMITS
+from schemaguard.lint import CheckedTool, FileReport
+from schemaguard.render.common import hidden
+from schemaguard.report import Report
+from schemaguard.sources import Part, Source
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from schemaguard.profiles import Profile
+
+_RANK = {"note": 0, "warning": 1, "error": 2}
+#: How many rules the summary lists.
+_TOP = 8
+
+
+class Tally:
+    """What a run has found so far.
+
+    Args:
+        fail_on: the least severity that fails.
+
+    Attributes:
+        failing: something was at least that severe.
+        last: findings of the last report.
+    """
+
+    def __init__(self, fail_on: str) -> None:
+        self.failing = False
+        self.files = self.tools = self.accepted = self.findings = self.last = 0
+        self._least = _RANK[fail_on]
+        self._codes: dict[tuple[str, str], int] = {}
+
+    def add(self, file: FileReport) -> FileReport:
+        """Count a report, and return it."""
+        self.files += 1
+        self.tools += len(file.tools)
+        more = hidden(file)
+        self.last = more
+        self.accepted += sum(tool.ok for tool in file.tools)
+        for findings in (file.findings, *(tool.findings for tool in file.tools)):
+            self.last += len(findings)
+            for finding in findings:
+                row = finding.code, finding.name
+                self._codes[row] = self._codes.get(row, 0) + 1
+                if _RANK[finding.severity] >= self._least:
+                    self.failing = True
+        self.findings += self.last
+        # How severe those are that are not kept is not known: a strict run fails for them.
+        if not file.ok or (more and self._least < _RANK["error"]):
+            self.failing = True
+        return file
+
+    def summary(self) -> str:
+        """One line on everything, after one on the rules when there were findings."""
+        line = (
+            f"{self.accepted:,} of {_count(self.tools, 'schema')} accepted in "
+            f"{_count(self.files, 'file')}; {_count(self.findings, 'finding')}"
+        )
+        if not self._codes:
+            return line
+        rows = sorted(self._codes.items(), key=lambda row: (-row[1], row[0]))
+        parts = [f"{count:,} {code} {name}" for (code, name), count in rows[:_TOP]]
+        rest = sum(count for _, count in rows[_TOP:])
+        if rest:
+            parts.append(f"{rest:,} of {_count(len(rows) - _TOP, 'other rule')}")
+        return f"{', '.join(parts)}\n{line}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'s' * (number != 1)}"
+
+
+def slim(file: FileReport, profile: Profile) -> FileReport:
+    """The report without its document and schemas: what the formats need, and no more.
+
+    A run over many files keeps one of these for each.
+    """
+    document = file.document
+    source = None
+    if document is not None and (document.fault_count or not document.readable):
+        unread = () if document.readable else (Part("", None, readable=False),)
+        source = Source(file.path, "", None, unread, document.faults, document.fault_count)
+    tools = []
+    for tool in file.tools:
+        report = tool.report
+        bare = Report(None, profile, DEFAULT_LIMITS, (), report.total, report.ok, report.complete)
+        tools.append(CheckedTool(tool.name, tool.pointer, tool.findings, bare))
+    return FileReport(file.path, file.kind, tuple(tools), file.findings, source)
