@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 
 from schemaguard.cli.rule import as_json
-from schemaguard.rules import RULES, Rule
+from schemaguard.rules import RULES, Rule, plain
 
 FOLDER = Path(__file__).resolve().parent / "rules"
 FAMILIES = {
@@ -32,7 +32,7 @@ def page(rule: Rule) -> str:
         profiles = ["- every profile: error"]
     parts = [
         f"# {rule.code} {rule.name}",
-        f"> {_plain(rule.message)}",
+        f"> {plain(rule.message)}",
         "## Why",
         told["why"],
         "## Bad",
@@ -40,17 +40,12 @@ def page(rule: Rule) -> str:
         "## Good",
         _example(told["good"]),
         "## Fix",
-        _plain(rule.fix),
+        plain(rule.fix),
         "## Profiles",
         "\n".join(profiles),
         f"Since {rule.since}.",
     ]
     return "\n\n".join(parts) + "\n"
-
-
-def _plain(template: str) -> str:
-    """A message as people read it: the braces that stand for themselves are single."""
-    return template.replace("{{", "{").replace("}}", "}")
 
 
 def _example(text: str | None) -> str:
@@ -69,7 +64,7 @@ def index() -> str:
         members = [rule for code, rule in sorted(RULES.items()) if code.startswith(family)]
         if members:
             lines += ["", f"## {title}", ""]
-            lines += [f"- [{r.code} {r.name}]({r.code}.md): {_plain(r.message)}" for r in members]
+            lines += [f"- [{r.code} {r.name}]({r.code}.md): {plain(r.message)}" for r in members]
     return "\n".join(lines) + "\n"
 
 

@@ -15,7 +15,7 @@ from command import ENVIRONMENT, GOOD, OPEN, PROGRAM, call, is_one_clear_line, r
 
 from schemaguard import profiles
 from schemaguard.cli import COMMANDS, parser
-from schemaguard.rules import RULES
+from schemaguard.rules import RULES, plain
 
 
 @pytest.fixture(autouse=True)
@@ -38,7 +38,7 @@ def test_a_rule_has_a_page_by_code_and_by_name(capfd, code):
     status, page, err = call(capfd, "rule", code)
     assert (status, err) == (0, "")
     assert page.startswith(f"{code} {rule.name}\n")
-    for part in ("\nWhy\n", "\nBad\n", "\nGood\n", "\nFix\n", "\nProfiles\n", rule.fix):
+    for part in ("\nWhy\n", "\nBad\n", "\nGood\n", "\nFix\n", "\nProfiles\n", plain(rule.fix)):
         assert part in page
     assert "@" not in page.split("\nBad\n")[1].split("\nFix\n")[0]
     assert call(capfd, "rule", rule.name) == (0, page, "")

@@ -8,7 +8,7 @@ from schemaguard import profiles
 from schemaguard.cli.output import Output
 from schemaguard.config import ConfigError, nearest
 from schemaguard.errors import printable
-from schemaguard.rules import BY_NAME, RULES, find
+from schemaguard.rules import BY_NAME, RULES, find, plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,9 +51,9 @@ def as_json(rule: Rule) -> dict[str, Any]:
     return {
         "code": rule.code,
         "name": rule.name,
-        "message": rule.message,
+        "message": plain(rule.message),
         "why": _why(rule),
-        "fix": rule.fix,
+        "fix": plain(rule.fix),
         "bad": _example(rule.bad),
         "good": _example(rule.good),
         "since": rule.since,
@@ -81,7 +81,7 @@ def _page(rule: Rule) -> str:
     lines = [
         f"{rule.code} {rule.name}",
         "",
-        f"  {rule.message}",
+        f"  {plain(rule.message)}",
         "",
         "Why",
         *(f"  {line}".rstrip() for line in _why(rule).splitlines()),
@@ -93,7 +93,7 @@ def _page(rule: Rule) -> str:
         *_shown(rule.good),
         "",
         "Fix",
-        f"  {rule.fix}",
+        f"  {plain(rule.fix)}",
         "",
         f"Since {rule.since}",
         "",

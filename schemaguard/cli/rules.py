@@ -6,7 +6,7 @@ import json
 
 from schemaguard.cli.output import Output
 from schemaguard.cli.rule import as_json
-from schemaguard.rules import RULES
+from schemaguard.rules import RULES, plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,5 +29,5 @@ def run(options: argparse.Namespace) -> int:
         else:
             width = max(len(rule.name) for rule in rules)
             for rule in rules:
-                output.write(f"{rule.code}  {rule.name:<{width}}  {rule.message}\n")
+                output.write(f"{rule.code}  {rule.name:<{width}}  {plain(rule.message)}\n")
     return 0

@@ -115,6 +115,11 @@ def rule(
     return declare
 
 
+def plain(template: str) -> str:
+    """A message as people read it unfilled: braces that stand for themselves are single."""
+    return template.replace("{{", "{").replace("}}", "}")
+
+
 def find(code_or_name: str) -> Rule | None:
     """The rule of a code (`SG301`) or a name (`remote-ref`)."""
     return RULES.get(code_or_name.upper()) or BY_NAME.get(code_or_name)
@@ -150,6 +155,7 @@ __all__ = [
     "document",
     "find",
     "objects",
+    "plain",
     "references",
     "requests",
     "rule",
