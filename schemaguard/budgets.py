@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 TOP = 5
 #: Contributors are weeded out when so many have gathered.
 _GATHER = 256
+#: A contributor with a longer pointer is given the place above it.
+_LONGEST_POINTER = 1 << 16
 #: How much of a document that goes over the hard stop is counted.
 _SOME_NODES = 100_000
 
@@ -61,7 +63,7 @@ class _Tally:
 
     def use(self, name: str, limit: int | None) -> BudgetUse:
         top = tuple(
-            Contributor(pointer_of(frame, tokens), amount)
+            Contributor(pointer_of(frame, tokens, _LONGEST_POINTER), amount)
             for amount, _, frame, tokens in self._top()
         )
         return BudgetUse(name, self.used, limit, top)
@@ -83,10 +85,15 @@ def measure(document: Document, profile: Profile, limits: Limits) -> tuple[Budge
     tallies = _Tallies(document.value if document.readable else None, compiled(profile), limits)
     tallies.shared = document.text is None
     if document.readable:
-        tallies.count()
+        try:
+            tallies.count()
+        except Exception:
+            if document.text is not None:
+                raise  # a fault of ours: text is plain JSON
+            tallies.complete = False  # a type that lies about itself, or a value that changes
     nbytes = document.nbytes
     if nbytes is None and document.text is None and tallies.complete:
-        text = data.dumps(document.value)
+        text = data.dumps(document.value, limits.max_bytes)
         nbytes = None if text is None else len(text.encode("utf-8", "surrogatepass"))
     budgets = profile.budgets
     return (
@@ -153,17 +160,17 @@ class _Tallies:
         children: list[Frame] = []
         for keyword, value in schema.items():
             kind = value.__class__
-            if keyword.__class__ is str:
+            if isinstance(keyword, str):
                 text += len(keyword)
             if kind is str:
                 text += len(value)
-            holds = self.plans.entered.get(keyword) if keyword.__class__ is str else None
+            holds = self.plans.entered.get(keyword) if isinstance(keyword, str) else None
             if holds == SCHEMA_MAP and kind is dict:
                 nodes += len(value)
                 if keyword == "properties":
                     self.properties.add(len(value), frame)
                 if keyword in COUNTED_NAMES:
-                    characters += sum(len(name) for name in value if name.__class__ is str)
+                    characters += sum(len(name) for name in value if isinstance(name, str))
                 children.extend(
                     (member, depth, level + 1, frame, keyword, name)
                     for name, member in value.items()
@@ -200,7 +207,7 @@ class _Tallies:
         if members.__class__ is list:
             self.entries.add(len(members), frame, ("enum",))
             self.largest.add(len(members), frame, ("enum",))
-            characters += sum(len(m) for m in members if m.__class__ is str)
-        if schema.get("const").__class__ is str:
+            characters += sum(len(m) for m in members if isinstance(m, str))
+        if isinstance(schema.get("const"), str):
             characters += len(schema["const"])
         return characters

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     Fault = tuple[str, tuple[str | int, ...], str]
 
 
+#: No more faults are spelt out when their paths have taken about so many steps.
+_MANY_STEPS = 1_000_000
 #: After so many containers a value is asked for its whole size.
 _MANY_CONTAINERS = 1 << 15
 
@@ -38,8 +40,8 @@ def weigh(value: object, room: int) -> tuple[int, int]:
         room: stop beyond so many values; the first number of the result is then larger than it.
     """
     kind = value.__class__
-    if kind is str:
-        return (0, 0) if is_encodable(value) else (-1, 0)  # type: ignore[arg-type]
+    if isinstance(value, str):
+        return (0, 0) if is_encodable(value) else (-1, 0)
     if value is None or kind is bool:
         return 0, 0
     if kind is int or kind is float:
@@ -85,14 +87,14 @@ def faults(value: object, room: int, cap: int) -> tuple[int, int, list[Fault]]:
         members = container.items() if container.__class__ is dict else enumerate(container)
         below = len(stack)
         for key, member in members:
+            if len(found) * depth > _MANY_STEPS or len(found) >= cap:
+                break
             kind = member.__class__
             if kind is dict or kind is list:
                 stack.append((member, depth, (link, key)))
             elif kind is not str or not member.isascii():
                 _note(member, link, key, found)
-            if (
-                key.__class__ is not int and (key.__class__ is not str or not is_encodable(key))
-            ) or (key.__class__ is int and container.__class__ is dict):
+            if container.__class__ is dict and not (isinstance(key, str) and is_encodable(key)):
                 _note_name(key, link, found)
         stack[below:] = stack[below:][::-1]  # the first container next: document order
     return inside, nesting, found
@@ -106,7 +108,7 @@ def _note(member: object, link: Any, key: Any, found: list[Fault]) -> None:
 
 
 def _note_name(name: object, link: Any, found: list[Fault]) -> None:
-    if name.__class__ is str:
+    if isinstance(name, str):
         found.append(("lone-surrogate", (*_path(link), str(name)), "in a name"))
     else:
         found.append(("non-string-key", _path(link), type(name).__name__))
@@ -114,8 +116,8 @@ def _note_name(name: object, link: Any, found: list[Fault]) -> None:
 
 def _scalar_fault(item: object) -> tuple[str, str] | None:
     kind = item.__class__
-    if kind is str:
-        return None if is_encodable(item) else ("lone-surrogate", "in a string")  # type: ignore[arg-type]
+    if isinstance(item, str):
+        return None if is_encodable(item) else ("lone-surrogate", "in a string")
     if item is None or kind is bool:
         return None
     if kind is int:
@@ -135,7 +137,7 @@ def _path(link: Any) -> tuple[str | int, ...]:
 
 def _token(key: object) -> str | int:
     """A reference token; a key that is no name stands for itself as its type."""
-    return key if key.__class__ is str or key.__class__ is int else f"<{type(key).__name__}>"
+    return key if isinstance(key, str | int) else f"<{type(key).__name__}>"
 
 
 def size(root: object) -> int | None:
@@ -173,6 +175,10 @@ def size(root: object) -> int | None:
             stack[-1][1] += count
 
 
+#: Containers of so many members or fewer are looked through at a glance, each time they are met.
+_GLANCE = 16
+
+
 def _count(container: Any) -> tuple[int, Iterator[Any]]:
     """A container and what is in it that is settled at a glance; and the members still to enter."""
     count = 1
@@ -181,6 +187,9 @@ def _count(container: Any) -> tuple[int, Iterator[Any]]:
         kind = member.__class__
         if kind is not dict and kind is not list:
             count += 1
+            continue
+        if len(member) > _GLANCE:  # entered once, however often it is shared
+            inner.append(member)
             continue
         for part in member.values() if kind is dict else member:
             if part.__class__ is dict or part.__class__ is list:
@@ -191,11 +200,18 @@ def _count(container: Any) -> tuple[int, Iterator[Any]]:
     return count, iter(inner)
 
 
-def dumps(value: object) -> str | None:
+def dumps(value: object, max_characters: int) -> str | None:
     """Compact JSON text of a parsed value, keys in their order; None if it has none.
 
     The C writer recurses; what is too deep for it is written with an explicit stack.
+
+    Args:
+        value: the value.
+        max_characters: None, too, for a value that would take more: a long string that is shared
+            by many places is written for each.
     """
+    if _characters(value, max_characters) > max_characters:
+        return None
     import json  # noqa: PLC0415  (only parsed values that were accepted are written)
 
     try:
@@ -204,6 +220,23 @@ def dumps(value: object) -> str | None:
         return None
     except RecursionError:
         return _dumps_deep(value)
+
+
+def _characters(value: object, limit: int) -> int:
+    """Characters of all strings and names, each path counted; stops beyond the limit."""
+    total = 0
+    stack = [value]
+    while stack and total <= limit:
+        item = stack.pop()
+        if isinstance(item, str):
+            total += len(item)
+        elif item.__class__ is dict:
+            total += sum(len(key) + 4 for key in item if isinstance(key, str))
+            stack.extend(item.values())
+        elif item.__class__ is list:
+            total += len(item)
+            stack.extend(item)
+    return total
 
 
 def _dumps_deep(value: object) -> str | None:
@@ -223,7 +256,7 @@ def _dumps_deep(value: object) -> str | None:
             members = list(item.items())
             for index in range(len(members) - 1, -1, -1):
                 key, member = members[index]
-                if key.__class__ is not str:
+                if not isinstance(key, str):
                     return None
                 stack.append((False, member))
                 stack.append((True, ("," if index else "{") + write(key, ensure_ascii=False) + ":"))

@@ -53,7 +53,7 @@ class Keyword:
 
 def is_string(value: object) -> bool:
     """A string that Unicode can encode (no lone surrogate)."""
-    return value.__class__ is str and (value.isascii() or is_encodable(value))
+    return isinstance(value, str) and (value.isascii() or is_encodable(value))
 
 
 def is_encodable(text: str) -> bool:
@@ -100,7 +100,7 @@ def is_unique_strings(value: object) -> bool:
 
 def is_types(value: object) -> bool:
     """A type name, or a nonempty array of different type names."""
-    if value.__class__ is str:
+    if isinstance(value, str):
         return value in TYPE_NAMES
     if value.__class__ is not list or not value:
         return False

@@ -35,6 +35,10 @@ UNCHECKED_ROLES = frozenset({OUTPUT, PARAMETER})
 MAX_ABOUT = 2_000
 
 
+#: A finding with a longer pointer is placed at the nearest place above it.
+_LONGEST_POINTER = 1 << 16
+
+
 class Finding(Frozen):
     """One finding in a file.
 
@@ -296,7 +300,10 @@ def _place_all(
     for one in checked:
         base = one.prefix + one.tool.schema_pointer
         pointed.append(
-            [(d, base if one.tool.encoded else base + d.pointer) for d in one.report.diagnostics]
+            [
+                (d, base if one.tool.encoded else base + d.pointer_within(_LONGEST_POINTER))
+                for d in one.report.diagnostics
+            ]
         )
     wanted = {pointer for findings in (*pointed, about) for _, pointer in findings}
     spans = source.spans(wanted | {p.rpartition("/")[0] for p in wanted}) if wanted else {}

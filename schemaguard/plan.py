@@ -156,7 +156,7 @@ class Plans:
         self.long_enum_entries = profile.budgets.get("long-enum-entries", 0)
         self.nesting_limit = self._limit("nesting")
         self.patterns_limit = self._limit("patterns-cost")
-        self.target_limit = self._limit("reference-targets")
+        self.reference_limit = self._limit("reference-levels")
 
     def _limit(self, budget: str) -> int:
         """The profile's limit when a rule of the profile watches it."""
@@ -175,7 +175,7 @@ class Plans:
 
     def _make(self, keys: tuple[Any, ...]) -> Plan:
         plan = Plan()
-        names = {key for key in keys if key.__class__ is str}
+        names = {key for key in keys if isinstance(key, str)}
         plan.present = tuple(
             (rule, keyword) for rule, keyword in self._presence if keyword in names
         )
@@ -206,7 +206,7 @@ class Plans:
         else:
             plan.closed = ALWAYS if plan.object else IF_TYPED
         plan.children = tuple((name, self.entered[name]) for name in known if name in self.entered)
-        plan.texts = tuple(key for key in keys if key.__class__ is str and self._is_plain_data(key))
+        plan.texts = tuple(key for key in keys if isinstance(key, str) and self._is_plain_data(key))
         plan.patterned = self.patterns_limit != NO_LIMIT and (
             "pattern" in names or "patternProperties" in names
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from schemaguard import data, walk
-from schemaguard.document import DEFAULT_LIMITS, Document, Limits, read
+from schemaguard.document import DEFAULT_LIMITS, Document, Fault, Limits, read
 from schemaguard.errors import SchemaChanged
 from schemaguard.plan import compiled
 from schemaguard.report import Accepted, Report
@@ -12,6 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from schemaguard.plan import Plans
     from schemaguard.profiles import Profile
 
 DEFAULT_PROFILE = "dynamo"
@@ -44,29 +45,54 @@ def check(
     """
     plans = compiled(profile)
     # The usual caller has parsed the request: then there is no document to make until it is needed.
-    parsed = schema.__class__ is dict
-    source: Any = schema if parsed else _document(schema, limits)
-    stop = None
-    if parsed or not source.faults:
-        try:
-            value = schema if parsed else source.value
-            if walk.is_clean(value, plans, limits.max_nodes):
-                return Report(source, plans.profile, limits)
-        except walk.TooManyNodes as error:
-            stop = error.rule
+    parsed = type(schema) is dict
+    source: Any = schema if parsed else as_document(schema, limits)
+    try:
+        clean = (parsed or not source.faults) and walk.is_clean(
+            schema if parsed else source.value, plans, limits.max_nodes
+        )
+    except walk.TooManyNodes as stop:
+        found = walk.Findings(plans, max(0, max_diagnostics))
+        found.stop(stop.rule, limits.max_nodes)
+        return _report(source, plans.profile, limits, found)
+    except Exception:
+        if not parsed and source.text is not None:
+            raise  # a fault of ours: text is plain JSON
+        clean = False
+    if clean:
+        return Report(source, plans.profile, limits)
     document = Document(schema) if parsed else source
-    found = walk.Findings(plans, max_diagnostics)
+    return _report(
+        source, plans.profile, limits, _collect(document, plans, limits, max_diagnostics)
+    )
+
+
+def _collect(
+    document: Document, plans: Plans, limits: Limits, max_diagnostics: int
+) -> walk.Findings:
+    found = walk.Findings(plans, max(0, max_diagnostics))
     for fault in document.faults:
         found.add(data.rule_of(fault.name), None, offset=fault.offset, detail=fault.detail)
     found.total += document.fault_count - len(document.faults)
     found.complete = document.readable
-    if stop is not None:
-        found.stop(stop, limits.max_nodes)
-    elif document.readable:
+    if not document.readable:
+        return found
+    try:
         walk.collect(document.value, plans, found, limits.max_nodes)
+    except Exception as error:
+        if document.text is not None:
+            raise  # a fault of ours: text is plain JSON
+        # A parsed value can be of types that lie about themselves, or change under the walk.
+        found.complete = False
+        detail = f"that fails when it is read ({type(error).__name__})"
+        found.add(data.rule_of("not-json"), None, detail=detail)
+    return found
+
+
+def _report(source: Any, profile: Profile, limits: Limits, found: walk.Findings) -> Report:
     return Report(
-        document,
-        plans.profile,
+        source,
+        profile,
         limits,
         tuple(found.diagnostics),
         found.total,
@@ -75,21 +101,45 @@ def check(
     )
 
 
-def _document(schema: Any, limits: Limits) -> Document:
-    return schema if isinstance(schema, Document) else read(schema, limits)
+def as_document(schema: Any, limits: Limits) -> Document:
+    """What `read` makes of anything, also of what fails when touched; a `Document` as it is."""
+    if type(schema) is Document:
+        return schema
+    try:
+        return read(schema, limits)
+    except Exception as error:
+        if type(schema) in (str, bytes, bytearray):
+            raise  # a fault of ours
+        # A buffer that was released, or a type that lies about itself.
+        detail = f"a value that fails when it is read ({type(error).__name__})"
+        return Document(None, faults=(Fault("invalid-json", 0, detail),))
 
 
 def accept(document: Document, profile: Profile) -> Accepted:
     """The pass of a document that a profile accepted; see `Report.accepted`.
 
+    What is handed on is text, and that very text is checked here, whatever was checked before: a
+    value, a document or a text that was changed in between does not slip through.
+
     Raises:
-        SchemaChanged: a parsed value is not what was checked any more.
+        SchemaChanged: it is not what was checked any more, or has no JSON text.
     """
     text = document.text
     if text is None:
-        text = data.dumps(document.value)
-        if text is None or not check(text, profile, limits=_OWN_TEXT).ok:
-            raise SchemaChanged("the schema was changed after it was checked; check it again")
+        text = data.dumps(document.value, _OWN_TEXT.max_bytes)
+    if type(text) is not str:
+        raise SchemaChanged(
+            "the schema has no JSON text of at most 256 MiB, or was changed after its check"
+        )
+    if not check(text, profile, limits=_OWN_TEXT).ok:
+        raise SchemaChanged("the schema was changed after it was checked; check it again")
     made: Accepted = object.__new__(Accepted)
     made._fill(text=text, profile=profile.id)  # noqa: SLF001  (the one place that makes one)
     return made
+
+
+def accept_again(text: str, profile: str) -> Accepted:
+    """The pass of a text that was accepted in another process: it is checked here, too."""
+    report = check(text, profile, limits=_OWN_TEXT)
+    report.raise_if_rejected()
+    return accept(report.document, compiled(profile).profile)

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from schemaguard.rules import Rule
     from schemaguard.walk import Frame
 
+#: A pointer of more characters is built each time it is asked for.
+_REMEMBERED_POINTER = 4_096
+
 ERROR = "error"
 WARNING = "warning"
 NOTE = "note"
@@ -74,8 +77,22 @@ class Diagnostic(Frozen):
         pointer: str | None = self._pointer  # type: ignore[attr-defined]
         if pointer is None:
             pointer = pointer_of(self._frame, self._tokens)  # type: ignore[attr-defined]
-            object.__setattr__(self, "_pointer", pointer)
+            if len(pointer) <= _REMEMBERED_POINTER:
+                object.__setattr__(self, "_pointer", pointer)
         return pointer
+
+    def pointer_within(self, limit: int) -> str:
+        """The pointer, or that of the nearest place above it that takes at most `limit` characters.
+
+        Names can be megabytes, and a thousand pointers may share them: what is written for people
+        and files asks for this.
+        """
+        if self._pointer is not None:  # type: ignore[attr-defined]
+            pointer: str = self._pointer  # type: ignore[attr-defined]
+            return (
+                pointer if len(pointer) <= limit else pointer[: pointer.rindex("/", 0, limit + 1)]
+            )
+        return pointer_of(self._frame, self._tokens, limit)  # type: ignore[attr-defined]
 
     @property
     def message(self) -> str:
@@ -90,7 +107,7 @@ class Diagnostic(Frozen):
     def _say(self, template: str) -> str:
         return template.format_map(
             {
-                key: cut(value, MAX_PROPERTY_NAME) if value.__class__ is str else value
+                key: cut(str(value), MAX_PROPERTY_NAME) if isinstance(value, str) else value
                 for key, value in self.data.items()
             }
         )
@@ -106,7 +123,8 @@ class Diagnostic(Frozen):
 
     def __repr__(self) -> str:
         # Bounded: a pointer or a name may be a megabyte.
-        return f"<{self.code} {self.name} at {cut(self.pointer, 80)!r}: {cut(self.message, 80)!r}>"
+        where = self.pointer_within(80)
+        return f"<{self.code} {self.name} at {where!r}: {cut(self.message, 80)!r}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
         fields = (self.rule.code, self.severity, dict(self.data), self.pointer, self.offset)
@@ -128,19 +146,37 @@ def escape(token: str | int) -> str:
     return str(token).replace("~", "~0").replace("/", "~1")
 
 
-def pointer_of(frame: Frame | None, tokens: tuple[str | int, ...] = ()) -> str:
-    """The JSON Pointer of a place: the steps up from a frame of the walk, then `tokens`."""
-    steps: list[str] = [escape(token) for token in reversed(tokens)]
+def pointer_of(
+    frame: Frame | None, tokens: tuple[str | int, ...] = (), limit: int | None = None
+) -> str:
+    """The JSON Pointer of a place: the steps up from a frame of the walk, then `tokens`.
+
+    Args:
+        frame: where a schema stands; None is the root.
+        tokens: steps below it.
+        limit: stop at the last place whose pointer takes at most so many characters.
+    """
+    steps: list[str | int] = list(reversed(tokens))
     while frame is not None:
         _schema, _depth, _level, parent, keyword, key = frame
         if key is not None:
-            steps.append(escape(key))
+            steps.append(key)
         if keyword is not None:
-            steps.append(escape(keyword))
+            steps.append(keyword)
         frame = parent
-    steps.append("")
     steps.reverse()
-    return "/".join(steps)
+    if limit is None:
+        return "".join([f"/{escape(step)}" for step in steps])
+    parts: list[str] = []
+    for step in steps:
+        if isinstance(step, str) and len(step) > limit:
+            break
+        part = f"/{escape(step)}"
+        limit -= len(part)
+        if limit < 0:
+            break
+        parts.append(part)
+    return "".join(parts)
 
 
 class Contributor(Frozen):
@@ -197,6 +233,17 @@ class Accepted(Frozen):
 
     def __init__(self, *_: object, **__: object) -> None:
         raise TypeError("an Accepted comes from `report.accepted`; check the schema first")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        from schemaguard.preflight import accept_again  # noqa: PLC0415  (it makes these)
+
+        return accept_again, (self.text, self.profile)
+
+    def __copy__(self) -> Accepted:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Accepted:
+        return self
 
     def __repr__(self) -> str:
         return f"<Accepted by {self.profile}: {len(self.text)} characters>"

@@ -39,10 +39,10 @@ import re
 
 from schemaguard import data, walk
 from schemaguard._frozen import Frozen
-from schemaguard.document import DEFAULT_LIMITS, Document, Limits, read
+from schemaguard.document import DEFAULT_LIMITS, Document, Limits
 from schemaguard.errors import MAX_FUNCTION_NAME, cut
 from schemaguard.plan import compiled
-from schemaguard.preflight import DEFAULT_PROFILE, check
+from schemaguard.preflight import DEFAULT_PROFILE, as_document, check
 from schemaguard.report import ERROR, WARNING, Diagnostic, Report, pointer_of
 
 TYPE_CHECKING = False
@@ -209,16 +209,21 @@ def check_request(
     if api not in APIS:
         raise ValueError(f"api is one of {', '.join(APIS)}")
     known = compiled(profile).profile
-    document = body if body.__class__ is Document else read(body, limits)
+    document = as_document(body, limits)
     request = _Request(document, api, known, limits, max_diagnostics)
     for fault in document.faults:
         request.add(fault.name, offset=fault.offset, detail=fault.detail)
     request.total += document.fault_count - len(document.faults)
-    if document.readable and request.is_object(document.value, (), "the body"):
-        if api == CHAT:
-            _chat(request)
-        else:
-            _responses(request)
+    if document.readable:
+        try:
+            if request.is_object(document.value, (), "the body"):
+                (_chat if api == CHAT else _responses)(request)
+        except Exception as error:
+            if document.text is not None:
+                raise  # a fault of ours: text is plain JSON
+            # A parsed body can be of types that lie about themselves, or change meanwhile.
+            detail = f"that fails when it is read ({type(error).__name__})"
+            request.add("not-json", detail=detail)
     return request.result()
 
 

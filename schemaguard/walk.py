@@ -31,7 +31,7 @@ from schemaguard.keywords import (
     is_unique_strings,
 )
 from schemaguard.patterns import patterns_of, share
-from schemaguard.plan import ALWAYS, IF_TYPED, Plans
+from schemaguard.plan import ALWAYS, IF_TYPED, NO_LIMIT, Plans
 from schemaguard.report import ERROR, Diagnostic
 
 TYPE_CHECKING = False
@@ -73,8 +73,9 @@ def is_clean(root: object, plans: Plans, max_nodes: int) -> bool:
     learn = plans.learn
     type_names = TYPE_NAMES
     leaf_types = _LEAF_TYPES
+    type_lists = _TYPE_LISTS
     nesting_limit = plans.nesting_limit
-    properties = entries = characters = patterns_cost = 0
+    properties = entries = characters = patterns_cost = deepest = 0
     nodes = 1
     checkpoint = max_nodes // 2
     referring: list[dict[str, Any]] = []
@@ -85,6 +86,8 @@ def is_clean(root: object, plans: Plans, max_nodes: int) -> bool:
     batches: list[tuple[Any, int, int]] = [(iter((root,)), 0, 1)]
     while batches:
         members, depth, level = batches.pop()
+        if level > deepest:  # noqa: PLR1730  (a call to max costs more than all of this line)
+            deepest = level
         if nodes > checkpoint:
             checkpoint = checked_size(root, max_nodes)
         for schema in members:
@@ -114,9 +117,17 @@ def is_clean(root: object, plans: Plans, max_nodes: int) -> bool:
                 kind = schema["type"]
                 if kind.__class__ is str and kind in type_names:
                     is_object = is_object or kind == "object"
-                elif kind.__class__ is list and is_types(kind):
+                elif kind.__class__ is list:
+                    try:
+                        says_object = type_lists.get(tuple(kind))
+                    except TypeError:  # a member that cannot be hashed
+                        return False
+                    if says_object is None:
+                        if not is_types(kind):
+                            return False
+                        says_object = type_lists[tuple(kind)] = "object" in kind
                     nodes += len(kind)
-                    is_object = is_object or "object" in kind
+                    is_object = is_object or says_object
                 else:
                     return False
             for keyword, well_formed in plan.shapes:
@@ -165,7 +176,7 @@ def is_clean(root: object, plans: Plans, max_nodes: int) -> bool:
                     entries += len(schema["enum"])
                     nodes += count
                     characters += length
-                if plan.const and schema["const"].__class__ is str:
+                if plan.const and isinstance(schema["const"], str):
                     characters += len(schema["const"])
                 if plan.ref:
                     referring.append(schema)
@@ -222,11 +233,13 @@ def is_clean(root: object, plans: Plans, max_nodes: int) -> bool:
     ):
         return False
     if referring:
-        return refs.is_clean(root, referring, plans)
+        return refs.is_clean(root, referring, deepest, plans)
     return not plans.checks_root or refs.is_plain_root(root)
 
 
 _LEAF_TYPES = TYPE_NAMES - {"object"}
+#: Well-formed arrays of type names → whether they have "object". There are 13,699 at the most.
+_TYPE_LISTS: dict[tuple[str, ...], bool] = {}
 
 #: The maps whose names count as characters (contract rule 29).
 COUNTED_NAMES = frozenset({"properties", "$defs", "definitions"})
@@ -247,7 +260,7 @@ def _dependency_schemas(held: object) -> list[Any] | None:
         return None
     schemas = []
     for name, member in held.items():
-        if name.__class__ is not str or not is_encodable(name):
+        if not isinstance(name, str) or not is_encodable(name):
             return None
         if member.__class__ is not list:
             schemas.append(member)
@@ -268,7 +281,7 @@ def _weigh_enum(members: object, plans: Plans, room: int) -> tuple[int, int, int
         text = "".join(members)
     except TypeError:
         nodes, nesting = data.weigh(members, room)
-        text = "".join(m for m in members if m.__class__ is str)
+        text = "".join(m for m in members if isinstance(m, str))
         return nodes, len(text), nesting
     if count > plans.long_enum_entries and len(text) > plans.long_enum_limit:
         return -1, 0, 0
@@ -286,10 +299,10 @@ class TooManyNodes(Exception):  # noqa: N818  (caught in this package; it is no 
 
 
 def checked_size(root: object, max_nodes: int) -> int:
-    """`max_nodes`, once it is known that the document keeps to it.
+    """No limit any more, once it is known that the document keeps to `max_nodes`.
 
-    Asked when a walk has gone on for a while: a value that contains itself, or that shares parts
-    which multiply, is then known for what it is without walking on to the limit.
+    Asked once, when a walk has gone on for a while: a value that contains itself, or that shares
+    parts which multiply, is then known for what it is without walking on to the limit.
 
     Raises:
         TooManyNodes: it does not keep to it.
@@ -299,7 +312,7 @@ def checked_size(root: object, max_nodes: int) -> int:
         raise TooManyNodes(data.rule_of("cyclic-value"))
     if values > max_nodes:
         raise TooManyNodes(data.rule_of("too-many-nodes"))
-    return max_nodes
+    return NO_LIMIT
 
 
 class Findings:
@@ -394,8 +407,10 @@ class _Collector:
         self.plans = plans
         self.found = found
         self.max_nodes = max_nodes
+        self.deepest = 0
         self.turns = 0
         self.ask_at = MANY_TURNS
+        self.stop_at = max_nodes
         self.visited: set[int] = set()
         self.nodes = 1
         self.properties = self.entries = self.characters = 0
@@ -414,7 +429,8 @@ class _Collector:
         except TooManyNodes as stop:
             self.found.stop(stop.rule, self.max_nodes)
         else:
-            refs.collect(self.root, self.ref_frames, self.identifier, self.plans, self.found)
+            where = (self.ref_frames, self.identifier, self.deepest)
+            refs.collect(self.root, *where, self.plans, self.found)
 
     def _walk(self) -> None:
         self._turn((self.root, 0, 1, None, None, None))
@@ -429,8 +445,8 @@ class _Collector:
 
     def _count(self, nodes: int) -> None:
         self.nodes += nodes
-        if self.nodes > self.max_nodes:
-            checked_size(self.root, self.max_nodes)
+        if self.nodes > self.stop_at:
+            self.ask_at = self.stop_at = checked_size(self.root, self.max_nodes)
 
     def _turn(self, frame: Frame) -> None:
         schema = frame[0]
@@ -499,12 +515,13 @@ class _Collector:
         """All checks of one schema, in the order of contract rule 6, then its children."""
         schema, depth, level, parent, _keyword, _key = frame
         plans = self.plans
+        self.deepest = max(self.deepest, level)
         self.turns += 1
         self.visited.add(id(schema))
         if self.turns == self.ask_at:
             self.ask_at *= 2
             if len(self.visited) < self.turns:  # parts are shared, or contain themselves
-                checked_size(self.root, self.max_nodes)
+                self.ask_at = self.stop_at = checked_size(self.root, self.max_nodes)
         self._count(len(schema))
         if not plan.sound:
             self._unsound(frame, plan)
@@ -517,10 +534,10 @@ class _Collector:
         if plan.typed:
             kind = schema["type"]
             if kind.__class__ is not str or kind not in TYPE_NAMES:
-                if kind.__class__ is list:
-                    self._count(len(kind))
                 if not is_types(kind):
                     self._malformed(frame, ("type",), "types", kind)
+                elif kind.__class__ is list:
+                    self._count(len(kind))
             is_object = is_object or names_object(kind)
         exact = plan.object and requires_what_it_declares(schema)
         if plan.required:
@@ -548,7 +565,7 @@ class _Collector:
             self._object(frame, exact)
         if plan.enum:
             deepest = max(deepest, level + self._enum(frame, schema["enum"]))
-        if plan.const and schema["const"].__class__ is str:
+        if plan.const and isinstance(schema["const"], str):
             self.characters += len(schema["const"])
         if level == plans.nesting_limit + 1 or level <= plans.nesting_limit < deepest:
             self._over("nesting", frame)
@@ -563,7 +580,7 @@ class _Collector:
     def _unsound(self, frame: Frame, plan: Plan) -> None:
         """Keys that are no JSON names, and keywords that the profile refuses outright."""
         for key in frame[0]:
-            if key.__class__ is not str:
+            if not isinstance(key, str):
                 self._bad_name(frame, (), key)
             elif not is_encodable(key):
                 self._bad_name(frame, (key,), key)
@@ -571,7 +588,7 @@ class _Collector:
             self.found.add(rule, frame, (keyword,), keyword=keyword)
 
     def _bad_name(self, frame: Frame, tokens: tuple[str | int, ...], name: object) -> None:
-        if name.__class__ is str:
+        if isinstance(name, str):
             self.found.add(data.rule_of("lone-surrogate"), frame, tokens, detail="in a name")
         else:
             detail = type(name).__name__
@@ -609,7 +626,8 @@ class _Collector:
 
     def _data(self, frame: Frame, tokens: tuple[str | int, ...], value: object) -> int:
         """Check a value that is data; returns how deep it nests."""
-        nodes, nesting, faults = data.faults(value, self.max_nodes - self.nodes, self.found.cap)
+        room = self.max_nodes - self.nodes
+        nodes, nesting, faults = data.faults(value, room, max(1, self.found.cap))
         self._count(nodes)
         for name, path, detail in faults:
             self.found.add(data.rule_of(name), frame, tokens + path, detail=detail)
@@ -642,7 +660,7 @@ class _Collector:
         plans = self.plans
         self.entries += len(members)
         nesting = self._data(frame, ("enum",), members)
-        strings = [m for m in members if m.__class__ is str]
+        strings = [m for m in members if isinstance(m, str)]
         length = sum(map(len, strings))
         self.characters += length
         if (
@@ -700,8 +718,9 @@ class _Collector:
             if member.__class__ is not list:
                 schemas.append(name)
                 continue
-            self._count(len(member))
-            if not is_unique_strings(member):
+            if is_unique_strings(member):
+                self._count(len(member))
+            else:
                 self._malformed(frame, (keyword, name), "unique-strings", member)
         return schemas
 
@@ -711,10 +730,10 @@ class _Collector:
             names = sorted(members)
             text = "".join(names)
         except TypeError:
-            names = sorted(name for name in members if name.__class__ is str)
+            names = sorted(name for name in members if isinstance(name, str))
             text = "".join(names)
             for name in members:
-                if name.__class__ is not str:
+                if not isinstance(name, str):
                     self._bad_name(frame, (keyword,), name)
         if keyword in COUNTED_NAMES:
             self.characters += len(text)

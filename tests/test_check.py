@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import copy
+import enum
+import json
 import pickle
+import threading
 from collections import OrderedDict
 from decimal import Decimal
 
@@ -241,6 +244,96 @@ def test_a_root_of_any_type_is_a_finding(value):
     report = schemaguard.check(value)
     assert not report.ok
     assert report.total >= 1
+
+
+class Liar:
+    __class__ = dict
+
+
+class Raising:
+    @property
+    def __class__(self):
+        raise RuntimeError
+
+
+class Text(str):
+    __slots__ = ()
+
+
+class Names(enum.StrEnum):
+    RED = "red"
+
+
+def released():
+    view = memoryview(b"{}")
+    view.release()
+    return view
+
+
+@pytest.mark.parametrize("make", [Liar, Raising, Stranger])
+@pytest.mark.parametrize("profile", ["dynamo", "xgrammar"])
+def test_objects_that_lie_about_themselves_end_in_a_diagnostic(make, profile):
+    for keyword in ("type", "properties", "required", "enum", "const", "default", "$ref", "items"):
+        schema = {"type": "object", "additionalProperties": False, keyword: make()}
+        report = schemaguard.check(schema, profile=profile)
+        assert not report.ok
+        assert report.diagnostics
+        assert report.budgets is not None
+    assert not schemaguard.check(make(), profile=profile).ok
+    assert not schemaguard.check(released(), profile=profile).ok
+
+
+def test_arrays_of_other_libraries_end_in_a_diagnostic():
+    numpy = pytest.importorskip("numpy")
+    for value in (numpy.array([1, 2]), numpy.float64(1.5), [numpy.array([1, 2]), "object"]):
+        for keyword in ("type", "required", "enum", "minimum"):
+            schema = {"type": "object", "additionalProperties": False, keyword: value}
+            assert not schemaguard.check(schema).ok
+
+
+def test_subclasses_of_str_are_strings_whatever_was_checked_before():
+    plain = closed({"a": {"type": "string", "enum": ["red"]}})
+    odd = {
+        Text("type"): Text("object"),
+        Text("properties"): {Text("a"): {"type": Text("string"), "enum": [Names.RED]}},
+        Text("required"): [Text("a")],
+        Text("additionalProperties"): False,
+    }
+    from schemaguard import plan
+
+    plan.compiled("dynamo").cache.clear()
+    assert schemaguard.check(odd).ok
+    assert schemaguard.check(plain).ok
+    assert schemaguard.check(odd).ok
+    assert json.loads(schemaguard.check(odd).accepted.text) == plain
+
+
+def test_keeping_no_diagnostics_does_not_change_the_verdict():
+    for value in ([float("nan")], {1: 2}, [object()]):
+        schema = {"type": "object", "additionalProperties": False, "default": value}
+        assert not schemaguard.check(schema, max_diagnostics=0).ok
+        assert not schemaguard.check(schema, max_diagnostics=-1).ok
+
+
+def test_a_schema_that_changes_under_the_check_raises_nothing():
+    schema = closed({f"p{i}": {"type": "object"} for i in range(200)})
+    stop = threading.Event()
+
+    def change():
+        number = 0
+        while not stop.is_set():
+            number += 1
+            schema["properties"][f"q{number % 50}"] = {}
+            schema["properties"].pop(f"q{(number + 25) % 50}", None)
+
+    thread = threading.Thread(target=change)
+    thread.start()
+    try:
+        for _ in range(200):
+            schemaguard.check(schema)
+    finally:
+        stop.set()
+        thread.join()
 
 
 PLAIN = st.recursive(

@@ -678,3 +678,29 @@ for member in (
 
     assert out.returncode == 0, out.stderr[-2000:]
     assert set(out.stdout.split()) <= {"preflight", "cost"}
+
+
+def test_references_that_nest_deeper_than_a_small_stack_never_reach_the_engine() -> None:
+    """Each of a chain of definitions is nested; the compiler would follow them all at once."""
+
+    def nested(levels: int, inner: object) -> object:
+        for _ in range(levels):
+            inner = {"anyOf": [inner]}
+        return inner
+
+    definitions = {f"d{i}": nested(40, {"$ref": f"#/$defs/d{i + 1}"}) for i in range(60)}
+    definitions["d60"] = {"type": "string"}
+    schema = {
+        "type": "object",
+        "properties": {"a": {"$ref": "#/$defs/d0"}},
+        "required": ["a"],
+        "additionalProperties": False,
+        "$defs": definitions,
+    }
+    accepted = schemaguard.check(schema).accepted
+    assert accepted is not None
+    with pytest.raises(CompileError) as caught:
+        Compiler(Tokenizer.byte_level()).compile(accepted)
+    assert caught.value.reason == "cost"
+    assert caught.value.report is not None
+    assert {d.code for d in caught.value.report.diagnostics} == {"SG807"}

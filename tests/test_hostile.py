@@ -6,7 +6,9 @@ the numbers.
 
 from __future__ import annotations
 
+import json
 import time
+import tracemalloc
 
 import pytest
 from documents import closed, flood
@@ -149,6 +151,48 @@ def test_patterns_that_are_dear_to_measure_are_measured_no_further_than_their_bu
         report = schemaguard.check(closed(properties), profile="xgrammar")
         assert time.process_time() - began < SECONDS
         assert not report.ok
+
+
+SLOW = {
+    "dependencies near the limit of values": lambda: json.dumps(
+        {"dependencies": {f"p{i}": ["a", "a"] for i in range(300_000)}}
+    ),
+    "references below a long name": lambda: json.dumps(
+        {"properties": {MIB * 8: {"properties": {f"p{i}": {"$ref": "#"} for i in range(2_000)}}}}
+    ),
+    "percent escapes": lambda: closed({}, **{"$ref": "#/" + "%41" * (5 << 20)}),
+    "a shared list": lambda: closed({"a": {"anyOf": [{"default": [1] * 900_000}] * 1_000}}),
+    "NaN 50,000 levels deep": lambda: closed({}, default=deep_faults(50_000, 1_000)),
+}
+
+
+def deep_faults(levels, count):
+    value = [float("nan")] * count
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize("name", SLOW)
+def test_nothing_is_quadratic_in_what_a_stranger_sends(name):
+    schema = SLOW[name]()
+    began = time.process_time()
+    report = schemaguard.check(schema)
+    assert not report.ok
+    assert time.process_time() - began < SECONDS
+
+
+def test_a_thousand_findings_below_a_long_name_are_not_a_thousand_long_pointers():
+    members = {f"p{i}": {"not": 1} for i in range(1_000)}
+    report = schemaguard.check({"properties": {MIB * 8: {"properties": members}}})
+    tracemalloc.start()
+    began = time.process_time()
+    assert all(len(repr(d)) < 400 for d in report.diagnostics)
+    assert all(len(d.pointer_within(1_000)) <= 1_000 for d in report.diagnostics)
+    assert time.process_time() - began < SECONDS
+    assert tracemalloc.get_traced_memory()[1] < 64 << 20
+    tracemalloc.stop()
+    assert report.diagnostics[-1].pointer.startswith("/properties/xxx")
 
 
 def test_many_odd_key_sequences_do_not_fill_the_memory():

@@ -132,7 +132,16 @@ def test_a_strict_reader_gets_back_what_went_in(files):
 
 
 def test_a_cut_pointer_says_so():
-    (file,) = json.loads(render(huge()))["files"]
+    text = json.dumps({"type": "object", "properties": {"n" * 2_000: {"type": "object"}}})
+    (file,) = json.loads(render([check_text("x.json", text)]))["files"]
     pointers = [d["pointer"] for d in file["tools"][0]["diagnostics"]]
-    assert max(map(len, pointers)) == 1_027
-    assert sum(pointer.endswith("nnn...") for pointer in pointers) >= 1
+    assert max(map(len, pointers)) == 1_024 + len("...")
+    assert sum(pointer.endswith("nnn...") for pointer in pointers) == 1
+
+
+def test_a_pointer_of_a_megabyte_gives_way_to_the_place_above_it():
+    pointers = [
+        d["pointer"] for d in json.loads(render(huge()))["files"][0]["tools"][0]["diagnostics"]
+    ]
+    assert pointers
+    assert all("nnn" not in pointer for pointer in pointers)

@@ -1315,3 +1315,22 @@ def test_any_bytes_and_any_text_are_answered(body: bytes | str, api: str) -> Non
 
     assert (dynamo_body(result) is None) == result.ok
     assert result.ok or size(result) <= 4_096
+
+
+def test_bodies_that_fail_when_they_are_read_end_in_a_diagnostic():
+    class Liar:
+        __class__ = dict
+
+    class Raising:
+        @property
+        def __class__(self):
+            raise RuntimeError
+
+    released = memoryview(b"{}")
+    released.release()
+    for made in (Liar, Raising):
+        for body in (made(), {"tools": made()}, {"tools": [made()]}, {"messages": [made()]}):
+            for api in ("chat", "responses"):
+                result = check_request(body, api=api)
+                assert result.ok == (dynamo_body(result) is None)
+    assert not check_request(released, api="chat").ok

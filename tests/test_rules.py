@@ -52,9 +52,9 @@ MADE = {
     "@non-string-key": lambda: {"type": "object", "additionalProperties": False, "x": {1: 2}},
     "@not-json": lambda: {"type": "object", "additionalProperties": False, "x": (1,)},
     "@long-pattern": lambda: {"type": "string", "pattern": "a" * 1537},
-    "@many-ref-targets": lambda: {
-        "anyOf": [{"$ref": f"#/$defs/d{i}"} for i in range(129)],
-        "$defs": {f"d{i}": {"type": "string"} for i in range(129)},
+    "@deep-references": lambda: {
+        "anyOf": [{"$ref": f"#/$defs/d{i}"} for i in range(256)],
+        "$defs": {f"d{i}": {"type": "string"} for i in range(256)},
     },
     "@deep-nesting": lambda: closed({"a": nested(64, lambda s: {"anyOf": [s]})}),
 }

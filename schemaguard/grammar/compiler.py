@@ -231,7 +231,7 @@ class Compiler:
             CompileError: reason "cost" when the profile `xgrammar` rejects the schema,
                 "unsupported" when the engine refuses it, "engine" when the engine fails.
         """
-        if accepted.__class__ is not Accepted:
+        if type(accepted) is not Accepted or type(accepted.text) is not str:
             why = " (it is None when the schema was rejected)" if accepted is None else ""
             raise TypeError(
                 f"compile takes an Accepted, not {type(accepted).__name__}: "

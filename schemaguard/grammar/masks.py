@@ -103,7 +103,7 @@ class Masks:
             DeadEnd: nothing can follow.
         """
         self._check_row(row)
-        if matcher.__class__ is not Matcher:
+        if type(matcher) is not Matcher:
             raise TypeError(f"a row is filled from a Matcher, not {type(matcher).__name__}")
         if matcher.tokenizer is not self._tokenizer:
             raise ValueError("the matcher is for another tokenizer than these masks")

@@ -25,6 +25,7 @@ source and a date for all of it::
 from __future__ import annotations
 
 import os
+from types import MappingProxyType
 
 from schemaguard._frozen import Frozen
 from schemaguard.errors import ProfileError, printable
@@ -168,7 +169,8 @@ def from_table(table: Mapping[str, object], stem: str) -> Profile:
     return Profile(
         **fields,
         id=f"{fields['name']}-{fields['date']}",
-        budgets=budgets,
-        lists={name: tuple(members) for name, members in lists.items()},
-        severities=severities,
+        # Read-only: a profile is shared by everybody in the process.
+        budgets=MappingProxyType(budgets),
+        lists=MappingProxyType({name: tuple(members) for name, members in lists.items()}),
+        severities=MappingProxyType(severities),
     )

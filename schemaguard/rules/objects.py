@@ -67,7 +67,7 @@ def optional_property(schema: dict[str, Any]) -> Sequence[Finding]:
         return _NOTHING
     if not isinstance(required, list) or not kw.is_unique_strings(required):
         return _NOTHING
-    missing = [name for name in properties.keys() - set(required) if name.__class__ is str]
+    missing = [name for name in properties.keys() - set(required) if isinstance(name, str)]
     return [(("required",), {"property": name}) for name in sorted(missing)]
 
 

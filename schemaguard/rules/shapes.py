@@ -60,7 +60,7 @@ def not_a_schema() -> None:
 )
 def malformed_type(value: object) -> bool:
     """`type` is a name or an array of different names (JSON Schema validation, section 6.1.1)."""
-    return value.__class__ is not str and not kw.is_unique_strings(value)
+    return not isinstance(value, str) and not kw.is_unique_strings(value)
 
 
 @rule(
