@@ -25,7 +25,7 @@ lint: $(VENV)/.ready
 	@echo "lint: ruff and mypy have nothing to say"
 
 bench: $(VENV)/.ready $(VOCABULARIES)
-	@for script in import_cost walk hostile mask_step; do $(BIN)/python benchmarks/$$script.py || exit 1; done
+	@for script in import_cost cli_startup walk hostile mask_step; do $(BIN)/python benchmarks/$$script.py || exit 1; done
 	@echo "bench: each script printed its claim and its numbers"
 
 docs: $(VENV)/.ready
