@@ -31,7 +31,7 @@ import sys
 from itertools import accumulate
 from json.decoder import JSONDecoder
 
-from schemaguard.positions import Lines, spans
+from schemaguard.positions import Lines, spans, tokens_at
 from schemaguard.reader import DEFAULT_LIMITS, MAX_INTEGER_DIGITS, ExactReader, Fault, Limits
 
 TYPE_CHECKING = False  # as in typing, without the time that importing typing takes
@@ -51,6 +51,17 @@ _BOMS = (  # the longer first: the UTF-32 mark starts with the UTF-16 one
     (b"\x00\x00\xfe\xff", "UTF-32"),
     (b"\xff\xfe", "UTF-16"),
     (b"\xfe\xff", "UTF-16"),
+)
+
+# Faults of one value or name; the reading goes on after them.
+IN_VALUES = frozenset(
+    {
+        "duplicate-key",
+        "lone-surrogate",
+        "non-finite-number",
+        "overflowing-number",
+        "overlong-integer",
+    }
 )
 
 # Matches everywhere.
@@ -131,6 +142,15 @@ class Document:
         if self._nodes is None and self._complete and self.text is not None:
             self._nodes = _count_nodes(self.text)
         return self._nodes
+
+    def tokens_of_faults(self) -> dict[int, tuple[str | int, ...]]:
+        """Offset of a fault → the steps from the root to the value or name that is at fault.
+
+        Faults that end the reading have no place in a value, and none here.
+        """
+        if self.text is None:
+            return {}
+        return tokens_at(self.text, (f.offset for f in self.faults if f.name in IN_VALUES))
 
     def span(self, pointer: str, *, key: bool = False) -> tuple[int, int] | None:
         """Where a JSON pointer's value is; `spans` for one pointer."""

@@ -11,10 +11,11 @@ from __future__ import annotations
 from schemaguard import envelopes, sources
 from schemaguard._frozen import Frozen
 from schemaguard.data import rule_of
-from schemaguard.document import DEFAULT_LIMITS, Limits
+from schemaguard.document import DEFAULT_LIMITS, IN_VALUES, Limits
 from schemaguard.envelopes.result import OUTPUT, PARAMETER
+from schemaguard.positions import tokens_at
 from schemaguard.preflight import DEFAULT_PROFILE, check
-from schemaguard.report import ERROR, Diagnostic
+from schemaguard.report import ERROR, Diagnostic, pointer_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -263,7 +264,16 @@ def _faults(source: Source) -> list[tuple[Diagnostic, str]]:
     owned = [(fault, part.prefix) for part in source.parts for fault in part.faults]
     known = {id(fault) for fault, _ in owned}
     faults = [(fault, "") for fault in source.faults if id(fault) not in known] + owned
-    return [(_diagnostic(f.name, f.detail, f.offset), pointer) for f, pointer in faults]
+    steps = {}
+    if owned and source.format == "json" and source.text is not None:
+        steps = tokens_at(source.text, (f.offset for f, _ in owned if f.name in IN_VALUES))
+    return [
+        (
+            _diagnostic(f.name, f.detail, f.offset),
+            pointer + pointer_of(None, steps.get(f.offset, ()), _LONGEST_POINTER),
+        )
+        for f, pointer in faults
+    ]
 
 
 def _about(

@@ -218,3 +218,57 @@ def _skip_iteratively(text: str, pos: int) -> int:
         if not depth:
             break
     return pos
+
+
+_token: Callable[[str, int], re.Match[str] | None] = re.compile(
+    r'["{}\[\],:]|[^\s{}\[\],:"]+'
+).search
+
+
+def tokens_at(text: str, offsets: Iterable[int]) -> dict[int, tuple[str | int, ...]]:
+    """The steps from the root to what stands at some offsets: a value, or a member by its name.
+
+    Args:
+        text: JSON text that is well formed up to the last offset.
+        offsets: code points into it.
+
+    Returns:
+        The steps for each offset at which a value or a name stands, in one scan of the text.
+    """
+    wanted = sorted(set(offsets), reverse=True)
+    found: dict[int, tuple[str | int, ...]] = {}
+    # The step into what is being read, one for each open container; None before the first name.
+    steps: list[str | int | None] = []
+    names_next = False
+    end = 0
+    while wanted:
+        token = _token(text, end)
+        if token is None:
+            break
+        start, end = token.span()
+        first = text[start]
+        if first == '"':
+            try:
+                string, end = scanstring(text, end, False)
+            except ValueError:
+                break
+            if names_next:
+                steps[-1] = string
+                names_next = False
+        if first not in "]},:":
+            while wanted and wanted[-1] < end:
+                offset = wanted.pop()
+                if offset >= start:
+                    found[offset] = tuple(step for step in steps if step is not None)
+        if first in "{[":
+            steps.append(None if first == "{" else 0)
+            names_next = first == "{"
+        elif first in "]}" and steps:
+            steps.pop()
+            names_next = False
+        elif first == "," and steps:
+            step = steps[-1]
+            names_next = not isinstance(step, int)
+            if isinstance(step, int):
+                steps[-1] = step + 1
+    return found

@@ -71,8 +71,10 @@ def _collect(
     document: Document, plans: Plans, limits: Limits, max_diagnostics: int
 ) -> walk.Findings:
     found = walk.Findings(plans, max(0, max_diagnostics))
+    places = document.tokens_of_faults() if document.faults else {}
     for fault in document.faults:
-        found.add(data.rule_of(fault.name), None, offset=fault.offset, detail=fault.detail)
+        tokens = places.get(fault.offset, ())
+        found.add(data.rule_of(fault.name), None, tokens, offset=fault.offset, detail=fault.detail)
     found.total += document.fault_count - len(document.faults)
     found.complete = document.readable
     if not document.readable:

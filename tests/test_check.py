@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import schemaguard
-from schemaguard import Limits
+from schemaguard import Limits, lint
 
 GOOD = closed({"a": {"type": "string"}})
 OPEN = {"type": "object", "properties": {"a": {"type": "string"}}}
@@ -175,6 +175,20 @@ def test_each_reading_fault_has_its_own_code(text, code):
     assert codes(report) == [code]
     assert not report.ok
     assert report.accepted is None
+
+
+def test_a_fault_of_a_value_has_the_pointer_of_the_value():
+    text = '{"type": "object", "properties": {"a": {"maximum": NaN}, "a": {}}}'
+    report = schemaguard.check(text)
+    assert [(d.code, d.pointer, d.offset) for d in report.diagnostics[:2]] == [
+        ("SG103", "/properties/a/maximum", text.index("NaN")),
+        ("SG102", "/properties/a", text.rindex('"a"')),
+    ]
+    found = lint.check_text("x.json", text).findings
+    assert [(f.pointer, f.line, f.column) for f in found] == [
+        ("/properties/a/maximum", 1, text.index("NaN") + 1),
+        ("/properties/a", 1, text.rindex('"a"') + 1),
+    ]
 
 
 def test_a_duplicate_key_does_not_hide_the_other_findings():

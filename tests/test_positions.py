@@ -13,7 +13,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from schemaguard.document import Limits, read
-from schemaguard.positions import Lines, spans
+from schemaguard.positions import Lines, spans, tokens_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -395,3 +395,26 @@ def test_many_lookups_on_one_endless_line_do_not_reread_it() -> None:
     for offset in range(0, len(text), 800):
         assert lines.locate(offset) == (1, offset + 1)
     assert time.process_time() - start < 5
+
+
+@pytest.mark.parametrize(
+    ("text", "mark", "steps"),
+    [
+        ('{"a": {"b": [1, @NaN]}}', "@", ("a", "b", 1)),
+        ('{"a": 1, @"a": 2}', "@", ("a",)),
+        ('{"x": [[], {}, {"y~/": [0, {"z": @1e999}]}]}', "@", ("x", 2, "y~/", 1, "z")),
+        ("@NaN", "@", ()),
+        ('[{"a": [], "b": {}}, {"\\u00e9": "x@\\ud800"}]', "@", (1, "é")),
+        ('{"a": {}, "b": {"c": []}, "d": @-Infinity}', "@", ("d",)),
+        ('{"a":[{"k":1},{"k":1,\r\n@"k":[2]}]}', "@", ("a", 1, "k")),
+    ],
+)
+def test_the_steps_to_an_offset_are_those_to_the_value_or_name_there(text, mark, steps):
+    offset = text.index(mark)
+    assert tokens_at(text.replace(mark, ""), [offset]) == {offset: steps}
+
+
+def test_steps_to_many_offsets_are_found_in_one_scan_and_what_is_no_value_is_left_out():
+    text = '[NaN, {"a": NaN}, NaN]'
+    offsets = [1, 12, 18, 4, 21]
+    assert tokens_at(text, offsets) == {1: (0,), 12: (1, "a"), 18: (2,)}
