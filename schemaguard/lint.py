@@ -19,7 +19,7 @@ from schemaguard.report import ERROR, Diagnostic, pointer_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from typing import Any
 
     from schemaguard.document import Document
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from schemaguard.profiles import Profile
     from schemaguard.report import Report
     from schemaguard.sources import Source
+
+    Refine = Callable[[Report], Report]
 
 #: Roles whose schemas the model does not write against as a whole: they are not held to the rules
 #: for tool parameters.
@@ -163,6 +165,7 @@ def check_text(
     *,
     as_: str | None = None,
     limits: Limits = DEFAULT_LIMITS,
+    refine: Refine | None = None,
 ) -> FileReport:
     """Check everything that a file holds, as if every tool in it were strict.
 
@@ -172,13 +175,16 @@ def check_text(
         profile: a profile's plain or dated name, or a `Profile`.
         as_: read what it holds as this one of `envelopes.KINDS`, not as what it looks like.
         limits: hard stops for the file and for each schema.
+        refine: what makes of each schema's report the one that counts; None for nothing.
 
     Raises:
         ProfileError: there is no such profile.
         MissingExtra: the file is YAML, and PyYAML is not installed.
         ValueError: `as_` is none of `envelopes.KINDS`.
     """
-    return check_source(sources.read(path, text, limits), profile, as_=as_, limits=limits)
+    return check_source(
+        sources.read(path, text, limits), profile, as_=as_, limits=limits, refine=refine
+    )
 
 
 def check_value(
@@ -188,6 +194,7 @@ def check_value(
     *,
     as_: str | None = None,
     limits: Limits = DEFAULT_LIMITS,
+    refine: Refine | None = None,
 ) -> FileReport:
     """Check everything that a value holds; findings have pointers into it, and no lines.
 
@@ -197,12 +204,13 @@ def check_value(
         profile: see `check_text`.
         as_: see `check_text`.
         limits: see `check_text`.
+        refine: see `check_text`.
 
     Raises:
         ProfileError, ValueError: as `check_text`.
     """
     source = sources.ValueSource(path, "value", value)
-    return check_source(source, profile, as_=as_, limits=limits)
+    return check_source(source, profile, as_=as_, limits=limits, refine=refine)
 
 
 def check_source(
@@ -211,8 +219,14 @@ def check_source(
     *,
     as_: str | None = None,
     limits: Limits = DEFAULT_LIMITS,
+    refine: Refine | None = None,
 ) -> FileReport:
     """Check everything that a source holds; see `check_text`."""
+
+    def judge(schema: Any) -> Report:
+        report = check(schema, profile, limits=limits)
+        return report if refine is None else refine(report)
+
     about = _faults(source)
     kinds: dict[str, None] = {}
     checked: list[_Checked] = []
@@ -223,7 +237,7 @@ def check_source(
         if found.kind is not None:
             kinds[found.kind] = None
         in_part = [
-            _Checked(part.prefix, tool, check(tool.schema, profile, limits=limits))
+            _Checked(part.prefix, tool, judge(tool.schema))
             for tool in found.tools
             if tool.role not in UNCHECKED_ROLES
         ]

@@ -290,7 +290,7 @@ def collect(
     if plans.checks_root and (root.__class__ is dict or root.__class__ is bool):
         problem = root_problem(root, resolver)
         if problem is not None:
-            found.add_named(problem[0], None, _tokens(problem[1]))
+            found.add_named(problem[0], None, tokens_of(problem[1]))
 
 
 def _levels(
@@ -331,7 +331,7 @@ def _cycles(frames: list[Frame], resolver: Resolver, found: Findings) -> None:
         on_path = set(path)
         while target is not None and not target.problem and target.location not in settled:
             if target.location in on_path:
-                found.add_named("circular-ref", None, _tokens(target.location))
+                found.add_named("circular-ref", None, tokens_of(target.location))
                 break
             path.append(target.location)
             on_path.add(target.location)
@@ -339,5 +339,6 @@ def _cycles(frames: list[Frame], resolver: Resolver, found: Findings) -> None:
         settled.update(path)
 
 
-def _tokens(pointer: str) -> tuple[str, ...]:
+def tokens_of(pointer: str) -> tuple[str, ...]:
+    """The reference tokens of a JSON Pointer, unescaped."""
     return tuple(token.replace("~1", "/").replace("~0", "~") for token in pointer.split("/")[1:])

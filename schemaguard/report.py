@@ -368,6 +368,12 @@ class Report:
             _set(self, "_accepted", made)
             return made
 
+    def with_errors(self, errors: tuple[Diagnostic, ...]) -> Report:
+        """This report and errors that were found by other means; it then accepts nothing."""
+        source, profile, limits, diagnostics, total, _, complete = self._state
+        total += len(errors)
+        return Report(source, profile, limits, diagnostics + errors, total, not errors, complete)
+
     def raise_if_rejected(self) -> None:
         """Raise `SchemaRejected` unless the schema was accepted."""
         if not self.ok:

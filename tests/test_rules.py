@@ -61,7 +61,7 @@ MADE = {
 # What the bad example of a rule cannot help saying too.
 ALSO = {"SG804": {"SG805", "SG806"}, "SG805": {"SG806"}, "SG806": set()}
 # Said of files, not of schemas.
-OF_FILES = {"SG116", "SG117", "SG118"}
+OF_FILES = {"SG116", "SG117", "SG118", "SG808"}
 IN_PROFILE = [c for c, r in RULES.items() if r.on[0] != REQUEST and c not in OF_FILES]
 
 

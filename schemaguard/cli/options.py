@@ -37,6 +37,11 @@ def add_inputs(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="apply `exclude` to files that are named, too (hooks name them)",
     )
+    group.add_argument(
+        "--compile",
+        action="store_true",
+        help="compile what is accepted, too: needs the extra `xgrammar`",
+    )
     group = parser.add_argument_group("configuration")
     group.add_argument("--profile", metavar="NAME", help="who is to accept the schemas")
     group.add_argument("--config", metavar="FILE", help="this file, instead of the nearest")

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from schemaguard.baseline import Baseline
     from schemaguard.config import Config
-    from schemaguard.lint import FileReport
+    from schemaguard.lint import FileReport, Refine
     from schemaguard.profiles import Profile
     from schemaguard.select import Ignores
     from schemaguard.sources import Source
@@ -105,6 +105,11 @@ class Run:
         name = options.profile or config.profile or DEFAULT_PROFILE
         self.profile = self._chosen(configuration.profile_of(name, config))
         compiled(self.profile)
+        self._refine: Refine | None = None
+        if getattr(options, "compile", False):
+            from schemaguard.cli.engine import asked  # noqa: PLC0415  (loads the engine)
+
+            self._refine = asked()
         self._ignores: Ignores | None = None
         if config.per_file_ignores:
             from schemaguard.select import Ignores  # noqa: PLC0415  (only where there are some)
@@ -155,7 +160,9 @@ class Run:
                 self.before_warning()
                 warn(printable(str(error)))
                 continue
-            report = lint.check_source(source, self.profile, as_=self._options.kind)
+            report = lint.check_source(
+                source, self.profile, as_=self._options.kind, refine=self._refine
+            )
             yield self._reduced(report)
 
     def _servers(self) -> Iterator[tuple[str, bool]]:
@@ -205,7 +212,9 @@ class Run:
         try:
             source = self._elsewhere(path)
             if source is not None:
-                return lint.check_source(source, self.profile, as_=self._options.kind)
+                return lint.check_source(
+                    source, self.profile, as_=self._options.kind, refine=self._refine
+                )
             content = _read(path)
             return self._check(label or path, content)
         except OSError as error:
@@ -224,13 +233,13 @@ class Run:
 
     def _check(self, path: str, content: bytes) -> FileReport:
         kind = self._options.kind
-        report = lint.check_text(path, content, self.profile, as_=kind)
+        report = lint.check_text(path, content, self.profile, as_=kind, refine=self._refine)
         if self._ignores is not None and any(t.report.truncated for t in report.tools):
             # What is ignored must not take the places of what is not: leave it out from the start.
             from schemaguard.select import reduced  # noqa: PLC0415
 
             profile = reduced(self.profile, self._ignores.whole_file(path))
-            report = lint.check_text(path, content, profile, as_=kind)
+            report = lint.check_text(path, content, profile, as_=kind, refine=self._refine)
         return report
 
     def _reduced(self, report: FileReport) -> FileReport:

@@ -34,6 +34,7 @@ VALUE = "value"  # a keyword's value; arguments: a budget, then keywords; check(
 BUDGET = "budget"  # a running total; argument: the budget's name in the profile
 REFERENCE = "reference"  # a `$ref` and what it reaches
 ROOT = "root"  # the root of the document
+ENGINE = "engine"  # what an engine that is asked says
 REQUEST = "request"  # a request or one of its tools
 
 
@@ -139,6 +140,7 @@ from schemaguard.rules import (  # noqa: E402  (they need what is above)
 __all__ = [
     "BUDGET",
     "BY_NAME",
+    "ENGINE",
     "NODE",
     "OBJECT",
     "PRESENCE",

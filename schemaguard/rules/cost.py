@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from schemaguard import patterns
-from schemaguard.rules import BUDGET, VALUE, rule
+from schemaguard.rules import BUDGET, ENGINE, VALUE, rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -169,4 +169,20 @@ def deep_references() -> None:
     What counts is the number of different targets, plus one, times the levels that schemas nest:
     no path through them is longer. Within 256 a thread with a stack of 512 KiB survives what was
     tried; none of 10,665 real tools has more.
+    """
+
+
+@rule(
+    "SG808",
+    "uncompilable",
+    ENGINE,
+    message="the engine refuses it: {detail}",
+    fix="Say the same with keywords and values that the engine takes.",
+    bad='{"type": "array", "items": [{"type": "string"}]}',
+    good='{"type": "array", "prefixItems": [{"type": "string"}], "items": false}',
+)
+def uncompilable() -> None:
+    """The engine that is installed was asked to compile the schema, and did not.
+
+    `schemaguard check --compile` asks it; no other check does.
     """
