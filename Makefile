@@ -16,7 +16,7 @@ demo: $(VENV)/.ready $(VENV)/.servers $(VENV)/vocab/qwen.tiktoken
 
 test: $(VENV)/.ready $(VENV)/.servers $(VOCABULARIES)
 	@$(BIN)/python -m pytest
-	@echo "test: ran every test"
+	@echo "test: ran every test that this machine has the means for"
 
 lint: $(VENV)/.ready
 	@$(BIN)/ruff format --check .

@@ -289,3 +289,19 @@ def test_what_is_ignored_does_not_hide_what_comes_after_a_thousand_findings(fold
     status, out, _ = call(capfd, "check", "x.json")
     assert status == 1
     assert [line.split()[1] for line in out.splitlines()] == ["SG201"]
+
+
+def test_files_of_a_folder_that_hold_no_schemas_are_passed_over(folder):
+    tools = folder / "tools"
+    tools.mkdir()
+    (tools / "package.json").write_text('{"name": "x", "version": "1.0.0"}')
+    (tools / "pyproject.toml").write_text('[project]\nname = "x"\n')
+    alone = run("check", "tools", cwd=folder)
+    assert alone.returncode == 2
+    assert "no tool and no schema" in alone.stderr
+    (tools / "tool.json").write_text(GOOD)
+    beside = run("check", "tools", cwd=folder)
+    assert (beside.returncode, beside.stdout) == (0, "")
+    named = run("check", "tools/package.json", "tools/tool.json", cwd=folder)
+    assert named.returncode == 1
+    assert "SG116" in named.stdout

@@ -309,7 +309,7 @@ def test_a_server_that_does_not_answer_is_2_in_one_line(folder):
 def test_excludes_hold_for_named_files_on_request(folder, capfd):
     (folder / "schemaguard.toml").write_text('exclude = ["open.json"]', encoding="utf-8")
     assert call(capfd, "check", "open.json")[0] == 1
-    assert call(capfd, "check", ".")[0] == 1  # the configuration is TOML, and holds no tool
+    assert call(capfd, "check", ".")[0] == 0  # the configuration is passed over: it holds no tool
     assert "open.json" not in call(capfd, "check", ".")[1]
     assert call(capfd, "check", "open.json", "--force-exclude")[0] == 0
     assert call(capfd, "check", "good.json", "open.json", "--force-exclude")[2].startswith("1 of 1")

@@ -31,6 +31,12 @@ if TYPE_CHECKING:
 
 STDIN = "-"
 
+
+def _is_foreign(report: FileReport) -> bool:
+    """Whether a file was read and is nothing that holds schemas."""
+    return report.kind is None and {f.name for f in report.findings} == {"nothing-to-check"}
+
+
 _BINARY = getattr(os, "O_BINARY", 0)
 
 
@@ -66,12 +72,12 @@ def _labels(options: argparse.Namespace) -> list[str]:
 
 def _check_inputs(options: argparse.Namespace) -> None:
     wrong = None
-    if not (options.files or options.mcp or options.mcp_url):
-        wrong = "nothing to check: name files or folders, or an MCP server"
+    if options.stdin_filename is not None and STDIN not in options.files:
+        wrong = "--stdin-filename is for standard input: name - as well"
+    elif not (options.files or options.mcp or options.mcp_url):
+        wrong = "nothing to check: name files or folders, - for standard input, or an MCP server"
     elif options.files.count(STDIN) > 1:
         wrong = "standard input (-) can be read once"
-    elif options.stdin_filename is not None and STDIN not in options.files:
-        wrong = "--stdin-filename is for standard input: name - as well"
     if wrong is not None:
         raise configuration.ConfigError(wrong)
 
@@ -105,6 +111,7 @@ class Run:
         name = options.profile or config.profile or DEFAULT_PROFILE
         self.profile = self._chosen(configuration.profile_of(name, config))
         compiled(self.profile)
+        self._walked: set[str] = set()
         self._refine: Refine | None = None
         if getattr(options, "compile", False):
             from schemaguard.cli.engine import asked  # noqa: PLC0415  (loads the engine)
@@ -147,10 +154,20 @@ class Run:
 
     def reports(self) -> Iterator[FileReport]:
         """What is found, file by file; what cannot be read is said and left out."""
+        recognised = False
         for path in self._paths():
             report = self._report(path)
-            if report is not None:
-                yield self._reduced(report)
+            if report is None:
+                continue
+            if path in self._walked:
+                # A folder holds files that are none of our business: those are passed over.
+                if _is_foreign(report):
+                    continue
+                recognised = True
+            yield self._reduced(report)
+        if self._walked and not recognised and not self.failed:
+            folder = next(path for path in self._options.files if os.path.isdir(path))
+            self.unreadable(folder, "no tool and no schema in the files of this folder")
         for text, is_url in self._servers():
             try:
                 source = _ask(text, is_url=is_url)
@@ -205,6 +222,8 @@ class Run:
         )
         if is_folder and not found and not force:
             self.unreadable(given, "no file to check in this folder")
+        if is_folder:
+            self._walked.update(found)
         return (given,) if found and not is_folder else found
 
     def _report(self, path: str) -> FileReport | None:
