@@ -7,7 +7,7 @@ here walks with an explicit stack and stops at a number of values.
 
 from __future__ import annotations
 
-from schemaguard.keywords import is_encodable, is_number
+from schemaguard.keywords import characters, is_encodable, is_number
 from schemaguard.rules import BY_NAME
 
 TYPE_CHECKING = False
@@ -210,7 +210,7 @@ def dumps(value: object, max_characters: int) -> str | None:
         max_characters: None, too, for a value that would take more: a long string that is shared
             by many places is written for each.
     """
-    if _characters(value, max_characters) > max_characters:
+    if characters(value, max_characters) > max_characters:
         return None
     import json  # noqa: PLC0415  (only parsed values that were accepted are written)
 
@@ -220,23 +220,6 @@ def dumps(value: object, max_characters: int) -> str | None:
         return None
     except RecursionError:
         return _dumps_deep(value)
-
-
-def _characters(value: object, limit: int) -> int:
-    """Characters of all strings and names, each path counted; stops beyond the limit."""
-    total = 0
-    stack = [value]
-    while stack and total <= limit:
-        item = stack.pop()
-        if isinstance(item, str):
-            total += len(item)
-        elif item.__class__ is dict:
-            total += sum(len(key) + 4 for key in item if isinstance(key, str))
-            stack.extend(item.values())
-        elif item.__class__ is list:
-            total += len(item)
-            stack.extend(item)
-    return total
 
 
 def _dumps_deep(value: object) -> str | None:

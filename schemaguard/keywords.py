@@ -125,6 +125,23 @@ def is_items(value: object) -> bool:
     return value.__class__ is not list or bool(value)
 
 
+def characters(value: object, limit: int) -> int:
+    """Characters of all strings and names, each path counted; stops beyond the limit."""
+    total = 0
+    stack = [value]
+    while stack and total <= limit:
+        item = stack.pop()
+        if isinstance(item, str):
+            total += len(item)
+        elif item.__class__ is dict:
+            total += sum(len(key) + 4 for key in item if isinstance(key, str))
+            stack.extend(item.values())
+        elif item.__class__ is list:
+            total += len(item)
+            stack.extend(item)
+    return total
+
+
 SHAPES = {
     "types": is_types,
     "unique-strings": is_unique_strings,

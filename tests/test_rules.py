@@ -52,6 +52,8 @@ MADE = {
     "@non-string-key": lambda: {"type": "object", "additionalProperties": False, "x": {1: 2}},
     "@not-json": lambda: {"type": "object", "additionalProperties": False, "x": (1,)},
     "@long-pattern": lambda: {"type": "string", "pattern": "a" * 1537},
+    "@many-alternatives": lambda: {"anyOf": [{"type": "string"}] * 501},
+    "@long-data": lambda: {"const": [["x" * 10_000], {"y": "z" * 10_000}]},
     "@deep-references": lambda: {
         "anyOf": [{"$ref": f"#/$defs/d{i}"} for i in range(256)],
         "$defs": {f"d{i}": {"type": "string"} for i in range(256)},
