@@ -416,3 +416,9 @@ def test_floods_end_in_seconds(kind):
     report = lint.check_text(name, text)
     assert not report.ok
     assert time.process_time() - start < 10
+
+
+def test_a_python_file_is_refused_with_the_way_to_name_an_object():
+    report = lint.check_text("tools.py", "TOOLS = []")
+    assert [f.code for f in report.findings] == ["SG116"]
+    assert "FILE.py:NAME" in report.findings[0].message

@@ -76,7 +76,7 @@ def run(options: argparse.Namespace) -> int:
     finally:
         progress.clear()
     work.leftovers()
-    if form == "text" and not options.quiet:
+    if form == "text" and not options.quiet and (tally.files or not work.failed):
         print(tally.summary(), file=sys.stderr)
     if work.failed:
         return 2

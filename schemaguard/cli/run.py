@@ -273,7 +273,7 @@ class Run:
         """Say that something cannot be read; the run goes on and ends with status 2."""
         self.failed = True
         self.before_warning()
-        warn(f"{printable(path)}: {printable(reason)}")
+        warn(f"{printable(path)}: {printable(reason.removeprefix(f'{path}: '))}")
 
     def leftovers(self) -> None:
         """After the last report: say which ignores and which known findings are not needed."""

@@ -10,6 +10,7 @@
 | `.yaml`, `.yml` | YAML | into the value; `/0/…` into the first of several documents |
 | `.toml` | TOML | into the value |
 | `.json5` | refused | |
+| `.py` | refused: an object in it is named as `FILE.py:NAME` | |
 
 `sources.files` walks folders, `sources.python` evaluates Python objects, `sources.mcp` asks MCP
 servers. Nothing but JSON is imported before it is needed.
@@ -33,9 +34,14 @@ FORMATS = {
     ".yml": "yaml",
     ".toml": "toml",
     ".json5": "json5",
+    ".py": "python",
 }
 
-_JSON5 = "JSON5 is not read; save it as JSON, or as `.jsonc` with comments and trailing commas only"
+_REFUSED = {
+    "json5": "JSON5 is not read; save it as JSON, or as `.jsonc` with comments and trailing commas "
+    "only",
+    "python": "a Python file holds objects: name one of them, as FILE.py:NAME",
+}
 
 
 def format_of(path: str) -> str:
@@ -72,7 +78,7 @@ def read(path: str, data: bytes | str, limits: Limits = DEFAULT_LIMITS) -> Sourc
         from schemaguard.sources.tomltext import read_toml  # noqa: PLC0415  (an import of 5 ms)
 
         return read_toml(path, data, limits)
-    return Source(path, form, None, refusal=_JSON5)
+    return Source(path, form, None, refusal=_REFUSED[form])
 
 
 __all__ = ["FORMATS", "Part", "Source", "SourceError", "ValueSource", "format_of", "read"]
