@@ -115,7 +115,7 @@ def test_hidden_faults_of_the_text_itself_are_counted():
     text = f'{{"type": "object", "additionalProperties": false, {repeated}}}'
     lines = render([check_text("x", text)]).splitlines()
     assert len(lines) == 1_001
-    assert lines[0] == 'x:1:65: SG102 duplicate-key  #: duplicate key "title"'
+    assert lines[0] == 'x:1:65: SG102 duplicate-key  #/title: duplicate key "title"'
     assert lines[-1] == "x: 501 more findings are not shown"
 
 
