@@ -9,10 +9,10 @@ from __future__ import annotations
 from heapq import nlargest
 
 from schemaguard import data
-from schemaguard.keywords import DEPENDENCIES, SCHEMA_MAP
+from schemaguard.keywords import DEPENDENCIES, SCHEMA_MAP, names_object
 from schemaguard.plan import compiled
 from schemaguard.report import BudgetUse, Contributor, pointer_of
-from schemaguard.walk import COUNTED_NAMES, names_object
+from schemaguard.walk import COUNTED_NAMES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -110,6 +110,11 @@ def is_types(value: object) -> bool:
         return False
 
 
+def names_object(kind: object) -> bool:
+    """Whether a `type` value says object: the name, or an array that has it (contract rule 8)."""
+    return kind == "object" or (kind.__class__ is list and "object" in kind)
+
+
 def is_map(value: object) -> bool:
     """A JSON object (of schemas: the members are looked at one by one)."""
     return value.__class__ is dict

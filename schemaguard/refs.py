@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import re
 
-from schemaguard.keywords import DEPENDENCIES, ITEMS, SCHEMA, SCHEMA_MAP, SCHEMAS
+from schemaguard.keywords import DEPENDENCIES, ITEMS, SCHEMA, SCHEMA_MAP, SCHEMAS, names_object
 from schemaguard.plan import OBJECT_KEYWORDS
-from schemaguard.report import pointer_of
+from schemaguard.report import pointer_of, tokens_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -144,15 +144,9 @@ def _index(digits: str, length: int) -> int | None:
     return index if index < length else None
 
 
-def has_object_type(schema: dict[str, Any]) -> bool:
-    """Whether `type` is "object", or an array that has it."""
-    kind = schema.get("type")
-    return kind == "object" or (kind.__class__ is list and "object" in kind)
-
-
 def needs_closure(schema: dict[str, Any]) -> bool:
     """Whether a schema with `$ref` promises an object that only the target can close (rule 38)."""
-    return has_object_type(schema) and OBJECT_KEYWORDS.isdisjoint(schema)
+    return names_object(schema.get("type")) and OBJECT_KEYWORDS.isdisjoint(schema)
 
 
 def is_closed_at_the_end(schema: Any, resolver: Resolver, known: dict[str, bool]) -> bool:
@@ -337,8 +331,3 @@ def _cycles(frames: list[Frame], resolver: Resolver, found: Findings) -> None:
             on_path.add(target.location)
             target = resolver.of(target.schema)
         settled.update(path)
-
-
-def tokens_of(pointer: str) -> tuple[str, ...]:
-    """The reference tokens of a JSON Pointer, unescaped."""
-    return tuple(token.replace("~1", "/").replace("~0", "~") for token in pointer.split("/")[1:])

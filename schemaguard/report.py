@@ -146,6 +146,11 @@ def escape(token: str | int) -> str:
     return str(token).replace("~", "~0").replace("/", "~1")
 
 
+def tokens_of(pointer: str) -> tuple[str, ...]:
+    """The reference tokens of a JSON Pointer, unescaped."""
+    return tuple(t.replace("~1", "/").replace("~0", "~") for t in pointer.split("/")[1:])
+
+
 def pointer_of(
     frame: Frame | None, tokens: tuple[str | int, ...] = (), limit: int | None = None
 ) -> str:

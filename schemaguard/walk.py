@@ -29,6 +29,7 @@ from schemaguard.keywords import (
     is_encodable,
     is_types,
     is_unique_strings,
+    names_object,
 )
 from schemaguard.patterns import patterns_of, share
 from schemaguard.plan import ALWAYS, IF_TYPED, NO_LIMIT, Plans
@@ -51,11 +52,6 @@ MANY_TURNS = 1 << 16
 
 #: Diagnostics that are kept; more are counted.
 MAX_DIAGNOSTICS = 1_000
-
-
-def names_object(kind: object) -> bool:
-    """Whether a `type` value says object: the name, or an array that has it (contract rule 8)."""
-    return kind == "object" or (kind.__class__ is list and "object" in kind)
 
 
 def is_clean(root: object, plans: Plans, max_nodes: int) -> bool:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from schemaguard.errors import CompileError
 from schemaguard.grammar import Compiler, Tokenizer
-from schemaguard.refs import tokens_of
-from schemaguard.report import ERROR, Diagnostic
+from schemaguard.report import ERROR, Diagnostic, tokens_of
 from schemaguard.rules import BY_NAME
 
 TYPE_CHECKING = False

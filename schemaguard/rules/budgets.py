@@ -5,12 +5,6 @@ from __future__ import annotations
 from schemaguard.rules import BUDGET, rule
 
 
-def _json(value: object) -> str:
-    import json  # noqa: PLC0415  (examples are built once, when asked for)
-
-    return json.dumps(value)
-
-
 @rule(
     "SG501",
     "deep-objects",

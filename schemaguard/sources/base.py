@@ -115,8 +115,3 @@ class ValueSource(Source):
 
     def __init__(self, path: str, format: str, value: Any) -> None:  # noqa: A002
         super().__init__(path, format, None, (Part("", value),))
-
-
-def tokens_of(pointer: str) -> list[str]:
-    """The reference tokens of a JSON Pointer (RFC 6901)."""
-    return [t.replace("~1", "/").replace("~0", "~") for t in pointer.split("/")[1:]]

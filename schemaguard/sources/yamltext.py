@@ -16,7 +16,8 @@ from json.encoder import encode_basestring_ascii
 from schemaguard import data as values
 from schemaguard.errors import MissingExtra, cut
 from schemaguard.reader import MAX_FAULTS, MAX_INTEGER_DIGITS, Fault, Limits
-from schemaguard.sources.base import Part, Source, tokens_of
+from schemaguard.report import tokens_of
+from schemaguard.sources.base import Part, Source
 from schemaguard.sources.jsontext import decoded
 
 try:
@@ -111,7 +112,7 @@ class YamlSource(Source):
         return {pointer: self._span(pointer) for pointer in pointers}
 
     def _span(self, pointer: str) -> Span | None:
-        tokens = tokens_of(pointer)
+        tokens = list(tokens_of(pointer))
         documents = self._reader.documents
         which = 0
         if len(documents) > 1:
