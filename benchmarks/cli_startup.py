@@ -60,7 +60,7 @@ def spent(arguments: list[str]) -> float:
 PEAK = """
 import sys
 from schemaguard.cli import main
-main(["check", "-q", *sys.argv[1:]])
+main(["check", "-q", "--jobs", "1", *sys.argv[1:]])
 lines = open("/proc/self/status").read().splitlines()
 sys.stderr.write(next(line.split()[1] for line in lines if line.startswith("VmHWM")))
 """
@@ -131,7 +131,7 @@ def start_up(folder: Path) -> tuple[dict[str, float], bool]:
 
 def many(paths: list[str]) -> dict[str, float]:
     """The cost of many files."""
-    check = [sys.executable, "-m", "schemaguard", "check"]
+    check = [sys.executable, "-m", "schemaguard", "check", "--jobs", "1"]
     ours, theirs = [], []
     for _ in range(LONG_ROUNDS):
         ours.append(spent([*check, *paths]))

@@ -9,6 +9,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+_set = object.__setattr__
+
 
 class Frozen:
     """A value: equal by its fields, hashable by them, without a way to change it.
@@ -20,7 +22,7 @@ class Frozen:
 
     def _fill(self, **fields: object) -> None:
         for name, value in fields.items():
-            object.__setattr__(self, name, value)
+            _set(self, name, value)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"{type(self).__name__} is frozen: cannot set {name!r}")
@@ -50,5 +52,5 @@ class Frozen:
 def _restore(cls: type[Frozen], fields: tuple[object, ...]) -> Frozen:
     value = object.__new__(cls)
     for name, field in zip(cls.__slots__, fields, strict=True):
-        object.__setattr__(value, name, field)
+        _set(value, name, field)
     return value

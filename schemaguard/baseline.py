@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from schemaguard.lint import CheckedTool, FileReport, Finding
-    from schemaguard.profiles import Profile
 
     #: Path, tool or "", pointer, code.
     Key: TypeAlias = tuple[str, str, str, str]
@@ -58,7 +57,7 @@ class Baseline:
         self._root = root
         self._seen: set[str] = set()
 
-    def apply(self, file: FileReport, profile: Profile) -> FileReport:
+    def apply(self, file: FileReport) -> FileReport:
         """The report without the findings that are known."""
         path = _place(file, self._root)
         self._seen.add(_short(path))
@@ -69,7 +68,7 @@ class Baseline:
         def known_hidden(tool: CheckedTool, count: int) -> int:
             return self._take(_more(path, tool), count)
 
-        return without(file, profile, known, known_hidden)
+        return without(file, known, known_hidden)
 
     def _take(self, key: Key, count: int) -> int:
         taken = min(self._left.get(key, 0), count)

@@ -25,6 +25,11 @@ FILES = ("schemaguard.toml", "pyproject.toml")
 
 FAIL_ON = ("error", "warning", "note")
 
+#: Other processes cost memory, and are of use up to the number of processors.
+MAX_JOBS = 256
+#: Instead of a number of processes: as many as are of use.
+AUTO = "auto"
+
 #: Bytes of a configuration file. TOML is read by a pure Python parser: a megabyte takes a second.
 MAX_BYTES = 1 << 20
 
@@ -50,6 +55,7 @@ class Config(Frozen):
         baseline: path of the baseline, from the working directory.
         output_format: name of a format.
         fail_on: the least severity that fails a run.
+        jobs: how many processes check files, or "auto".
         profiles: name → table of a profile that extends another.
     """
 
@@ -61,6 +67,7 @@ class Config(Frozen):
         "fail_on",
         "ignore",
         "include",
+        "jobs",
         "output_format",
         "path",
         "per_file_ignores",
@@ -87,6 +94,7 @@ class Config(Frozen):
     baseline: str | None
     output_format: str | None
     fail_on: str | None
+    jobs: int | str | None
     profiles: Mapping[str, Mapping[str, Any]]
 
     def __init__(self, path: str | None, root: str, **given: object) -> None:
@@ -153,13 +161,17 @@ def load(path: str) -> Config:
 
 
 def _common_parent(inputs: Sequence[str]) -> str:
-    absolute = [os.path.abspath(path) for path in inputs]
-    if not absolute:
+    if not inputs:
         return os.getcwd()
-    try:
-        common = os.path.commonpath(absolute)
-    except ValueError:  # on two drives
-        common = absolute[0]
+    common = os.path.abspath(inputs[0])
+    for given in inputs:
+        path = os.path.abspath(given)
+        if path == common or path.startswith(os.path.join(common, "")):
+            continue
+        try:
+            common = os.path.commonpath((common, path))
+        except ValueError:  # on two drives
+            break
     return common if os.path.isdir(common) else os.path.dirname(common)
 
 
@@ -313,6 +325,13 @@ def _ignores(reader: _Reader, key: str, value: Any) -> dict[str, tuple[str, ...]
     }
 
 
+def _jobs(reader: _Reader, key: str, value: Any) -> int | str:
+    if value == AUTO or (value.__class__ is int and 1 <= value <= MAX_JOBS):
+        found: int | str = value
+        return found
+    raise reader.fail(key, f'"{key}" is a number from 1 to {MAX_JOBS}, or "{AUTO}"')
+
+
 def _format(reader: _Reader, key: str, value: Any) -> str:
     from schemaguard.render import FORMATS  # noqa: PLC0415  (only where it is set)
 
@@ -333,6 +352,7 @@ _KEYS: dict[str, Callable[[_Reader, str, Any], Any]] = {
     "baseline": _string,
     "output-format": _format,
     "fail-on": _choice(FAIL_ON),
+    "jobs": _jobs,
     "profiles": _table,
 }
 

@@ -11,21 +11,24 @@ from __future__ import annotations
 from schemaguard import envelopes, sources
 from schemaguard._frozen import Frozen
 from schemaguard.data import rule_of
-from schemaguard.document import DEFAULT_LIMITS, IN_VALUES, Limits
-from schemaguard.envelopes.result import OUTPUT, PARAMETER
-from schemaguard.positions import tokens_at
+from schemaguard.document import DEFAULT_LIMITS, Limits
+from schemaguard.envelopes.bundling import MAX_VALUES
+from schemaguard.envelopes.result import OUTPUT, PARAMETER, pointer_to
 from schemaguard.preflight import DEFAULT_PROFILE, check
-from schemaguard.report import ERROR, Diagnostic, pointer_of
+from schemaguard.report import ERROR, Diagnostic, pointer_of, say
+from schemaguard.rules import RULES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
     from typing import Any
 
     from schemaguard.document import Document
     from schemaguard.envelopes import ToolSchema
+    from schemaguard.envelopes.result import Place
     from schemaguard.profiles import Profile
     from schemaguard.report import Report
+    from schemaguard.rules import Rule
     from schemaguard.sources import Source
 
     Refine = Callable[[Report], Report]
@@ -37,6 +40,10 @@ UNCHECKED_ROLES = frozenset({OUTPUT, PARAMETER})
 #: Findings about one file itself that are kept; a file with more is not what it was taken for.
 MAX_ABOUT = 2_000
 
+_TOO_LARGE = (
+    "not checked: with what they refer to, the schemas of this document are more than "
+    f"{MAX_VALUES:,} values"
+)
 
 #: A finding with a longer pointer is placed at the nearest place above it.
 _LONGEST_POINTER = 1 << 16
@@ -46,7 +53,8 @@ class Finding(Frozen):
     """One finding in a file.
 
     Attributes:
-        code, name, severity, message, fix: as in `Diagnostic`.
+        rule: the rule that speaks.
+        severity, data: as in `Diagnostic`.
         pointer: JSON Pointer into the file.
         line, column: of the value that the pointer names, or of the one above it when it is not
             there; both from 1, columns in code points. None when the file is no text.
@@ -54,23 +62,19 @@ class Finding(Frozen):
     """
 
     __slots__ = (
-        "code",
         "column",
+        "data",
         "end_column",
         "end_line",
-        "fix",
         "line",
-        "message",
-        "name",
         "pointer",
+        "rule",
         "severity",
     )
 
-    code: str
-    name: str
+    rule: Rule
     severity: str
-    message: str
-    fix: str
+    data: Mapping[str, Any]
     pointer: str
     line: int | None
     column: int | None
@@ -87,17 +91,51 @@ class Finding(Frozen):
         line, column = start or (None, None)
         end_line, end_column = end or (None, None)
         self._fill(
-            code=diagnostic.code,
-            name=diagnostic.name,
+            rule=diagnostic.rule,
             severity=diagnostic.severity,
-            message=diagnostic.message,
-            fix=diagnostic.fix,
+            data=diagnostic.data,
             pointer=pointer,
             line=line,
             column=column,
             end_line=end_line,
             end_column=end_column,
         )
+
+    @property
+    def code(self) -> str:
+        """`SG` and three digits."""
+        return self.rule.code
+
+    @property
+    def name(self) -> str:
+        """The rule's name: "open-object"."""
+        return self.rule.name
+
+    @property
+    def message(self) -> str:
+        """As that of `Diagnostic`; written when it is asked for."""
+        return say(self.rule.message, self.data)
+
+    @property
+    def fix(self) -> str:
+        """As that of `Diagnostic`."""
+        return say(self.rule.fix, self.data)
+
+    def _fields(self) -> tuple[object, ...]:
+        place = (self.line, self.column, self.end_line, self.end_column)
+        return self.code, self.severity, self.pointer, *place, tuple(sorted(self.data.items()))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        place = (self.pointer, self.line, self.column, self.end_line, self.end_column)
+        return _finding, (self.code, self.severity, dict(self.data), *place)
+
+
+def _finding(code: str, severity: str, data: dict[str, Any], *place: Any) -> Finding:
+    finding: Finding = object.__new__(Finding)
+    names = ("pointer", "line", "column", "end_line", "end_column")
+    where = dict(zip(names, place, strict=True))
+    finding._fill(rule=RULES[code], severity=severity, data=data, **where)  # noqa: SLF001  (its own)
+    return finding
 
 
 class CheckedTool(Frozen):
@@ -236,11 +274,17 @@ def check_source(
         found = envelopes.unpack(part.value, as_)
         if found.kind is not None:
             kinds[found.kind] = None
-        in_part = [
-            _Checked(part.prefix, tool, judge(tool.schema))
-            for tool in found.tools
-            if tool.role not in UNCHECKED_ROLES
-        ]
+        in_part = []
+        for tool in found.tools:
+            if tool.role in UNCHECKED_ROLES:
+                continue
+            whole = tool.standalone()
+            if whole is None:
+                about.append(
+                    (_diagnostic("unreadable-tool", _TOO_LARGE), part.prefix + tool.pointer)
+                )
+                continue
+            in_part.append(_Checked(part.prefix, tool, judge(whole[0]), whole[1]))
         checked += in_part
         about += _about(found, part.prefix, checked=bool(in_part))
         if len(about) > MAX_ABOUT:
@@ -259,12 +303,37 @@ def check_source(
 class _Checked:
     """A schema of a part, and its report."""
 
-    __slots__ = ("prefix", "report", "tool")
+    __slots__ = ("_moved", "_prefix", "report", "tool")
 
-    def __init__(self, prefix: str, tool: ToolSchema, report: Report) -> None:
-        self.prefix = prefix
+    def __init__(
+        self, prefix: str, tool: ToolSchema, report: Report, moved: Mapping[str, Place]
+    ) -> None:
+        self._prefix = prefix
         self.tool = tool
         self.report = report
+        self._moved = moved
+
+    @property
+    def pointer(self) -> str:
+        """Of the tool, in the file."""
+        return self._prefix + self.tool.pointer
+
+    def pointers(self) -> list[str]:
+        """Of the findings, in the file."""
+        base = self._prefix + self.tool.schema_pointer
+        if self.tool.encoded:
+            return [base] * len(self.report.diagnostics)
+        within = [d.pointer_within(_LONGEST_POINTER) for d in self.report.diagnostics]
+        return [self._moved_back(pointer) or base + pointer for pointer in within]
+
+    def _moved_back(self, pointer: str) -> str | None:
+        """Where a place in a definition stands that was brought into the schema."""
+        if not self._moved or not pointer.startswith("/$defs/"):
+            return None
+        name, slash, rest = pointer.removeprefix("/$defs/").partition("/")
+        if name not in self._moved:
+            return None
+        return f"{self._prefix}{pointer_to(self._moved[name])}{slash}{rest}"
 
 
 def _diagnostic(name: str, detail: str, offset: int | None = None) -> Diagnostic:
@@ -278,15 +347,13 @@ def _faults(source: Source) -> list[tuple[Diagnostic, str]]:
     owned = [(fault, part.prefix) for part in source.parts for fault in part.faults]
     known = {id(fault) for fault, _ in owned}
     faults = [(fault, "") for fault in source.faults if id(fault) not in known] + owned
-    steps = {}
-    if owned and source.format == "json" and source.text is not None:
-        steps = tokens_at(source.text, (f.offset for f, _ in owned if f.name in IN_VALUES))
+    steps = source.tokens_of_faults() if faults else {}
     return [
         (
             _diagnostic(f.name, f.detail, f.offset),
-            pointer + pointer_of(None, steps.get(f.offset, ()), _LONGEST_POINTER),
+            pointer_of(None, steps[f.offset], _LONGEST_POINTER) if f.offset in steps else prefix,
         )
-        for f, pointer in faults
+        for f, prefix in faults
     ]
 
 
@@ -320,39 +387,39 @@ def _place_all(
     about: list[tuple[Diagnostic, str]],
 ) -> tuple[tuple[CheckedTool, ...], tuple[Finding, ...]]:
     """Pointers into the file and places in the text, all in one scan of it."""
-    pointed: list[list[tuple[Diagnostic, str]]] = []
-    for one in checked:
-        base = one.prefix + one.tool.schema_pointer
-        pointed.append(
-            [
-                (d, base if one.tool.encoded else base + d.pointer_within(_LONGEST_POINTER))
-                for d in one.report.diagnostics
-            ]
-        )
-    wanted = {pointer for findings in (*pointed, about) for _, pointer in findings}
-    spans = source.spans(wanted | {p.rpartition("/")[0] for p in wanted}) if wanted else {}
+    pointed = [list(zip(one.report.diagnostics, one.pointers(), strict=True)) for one in checked]
+    spans = _spans(source, {pointer for findings in (*pointed, about) for _, pointer in findings})
+    locate = source.line_column
 
     def place(diagnostic: Diagnostic, pointer: str) -> Finding:
         offset = diagnostic.offset
-        if offset is None:
-            span = spans.get(pointer) or spans.get(pointer.rpartition("/")[0])
-        else:
-            span = (offset, offset)
-        if span is None or source.text is None:
+        span = spans.get(pointer) if offset is None else (offset, offset)
+        if span is None:
             return Finding(diagnostic, pointer, None, None)
-        start, end = map(source.line_column, span)
-        return Finding(diagnostic, pointer, start, end)
+        return Finding(diagnostic, pointer, locate(span[0]), locate(span[1]))
 
     tools = tuple(
         CheckedTool(
             one.tool.name,
-            one.prefix + one.tool.pointer,
+            one.pointer,
             tuple(place(*f) for f in findings),
             one.report,
         )
         for one, findings in zip(checked, pointed, strict=True)
     )
     return tools, tuple(place(*f) for f in about)
+
+
+def _spans(source: Source, pointers: set[str]) -> dict[str, tuple[int, int] | None]:
+    """Where the values of pointers are; one that is not there has the place of the one above it."""
+    if not pointers or source.text is None:
+        return {}
+    spans = source.spans(pointers)
+    missing = {p: p.rpartition("/")[0] for p in pointers if spans[p] is None}
+    if missing:
+        above = source.spans(set(missing.values()))
+        spans |= {pointer: above[parent] for pointer, parent in missing.items()}
+    return spans
 
 
 __all__ = ["CheckedTool", "FileReport", "Finding", "check_source", "check_text", "check_value"]

@@ -28,6 +28,8 @@ _BLOCK = 4_096  # code points between two entries of the line table
 
 # Matches everywhere.
 _blank: Callable[[str, int], re.Match[str]] = re.compile(r"[ \t\n\r]*").match  # type: ignore[assignment]
+_comma: Callable[[str, int], re.Match[str]] = re.compile(r"[ \t\n\r]*,?[ \t\n\r]*").match  # type: ignore[assignment]
+_colon: Callable[[str, int], re.Match[str]] = re.compile(r"[ \t\n\r]*:?[ \t\n\r]*").match  # type: ignore[assignment]
 _scalar: Callable[[str, int], re.Match[str]] = re.compile(r"[^ \t\n\r,\]}]*").match  # type: ignore[assignment]
 _structure = re.compile(r'["\[\]{}]').search
 _bad_escape = re.compile(r"~(?![01])").search
@@ -168,20 +170,17 @@ def _scan(text: str, root: _Node, skip: Callable[[str, int], int]) -> None:
         node = None
         while open_nodes and node is None:
             container, index = open_nodes[-1]
-            pos = _blank(text, pos).end()
+            pos = _comma(text, pos).end()
             if text[pos] in "]}":
                 open_nodes.pop()
                 pos = container.end = pos + 1
                 if container.name_start < 0:
                     container.name_start, container.name_end = container.start, pos
                 continue
-            if text[pos] == ",":
-                pos = _blank(text, pos + 1).end()
             if index is None:
                 name_start = pos
                 token, name_end = scanstring(text, pos + 1, True)
-                pos = _blank(text, name_end).end() + 1  # past the colon
-                pos = _blank(text, pos).end()
+                pos = _colon(text, name_end).end()
             else:
                 name_start = -1
                 token = str(next(index))

@@ -97,20 +97,12 @@ class Diagnostic(Frozen):
     @property
     def message(self) -> str:
         """One sentence. Names in it are as the schema has them, cut: escape before printing."""
-        return self._say(self.rule.message)
+        return say(self.rule.message, self.data)
 
     @property
     def fix(self) -> str:
         """What to do about it."""
-        return self._say(self.rule.fix)
-
-    def _say(self, template: str) -> str:
-        return template.format_map(
-            {
-                key: cut(str(value), MAX_PROPERTY_NAME) if isinstance(value, str) else value
-                for key, value in self.data.items()
-            }
-        )
+        return say(self.rule.fix, self.data)
 
     def _fields(self) -> tuple[object, ...]:
         return (
@@ -139,6 +131,18 @@ def _diagnostic(
     made = Diagnostic(RULES[code], severity, data, offset=offset)
     object.__setattr__(made, "_pointer", pointer)
     return made
+
+
+def say(template: str, data: Mapping[str, Any]) -> str:
+    """A rule's template filled from the data of a finding; strings in it are cut."""
+    if not data:
+        return template.format()
+    return template.format_map(
+        {
+            key: cut(str(value), MAX_PROPERTY_NAME) if isinstance(value, str) else value
+            for key, value in data.items()
+        }
+    )
 
 
 def escape(token: str | int) -> str:
@@ -379,6 +383,33 @@ class Report:
         total += len(errors)
         return Report(source, profile, limits, diagnostics + errors, total, not errors, complete)
 
+    def recounted(self, total: int, ok: bool) -> Report:
+        """This report without its diagnostics, and with another count and verdict."""
+        source, profile, limits, _, _, _, complete = self._state
+        return self._with_budgets(Report(source, profile, limits, (), total, ok, complete))
+
+    def bare(self) -> Report:
+        """This report without schema and diagnostics: verdict, count, and budgets if counted."""
+        _, profile, limits, _, total, ok, complete = self._state
+        return self._with_budgets(Report(None, profile, limits, (), total, ok, complete))
+
+    def _with_budgets(self, other: Report) -> Report:
+        budgets = getattr(self, "_budgets", None)
+        if budgets is not None:
+            _set(other, "_budgets", budgets)
+        return other
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The schema stays where it is: it may be deeper than a pickle can be. `accepted` then says
+        # that the schema has to be checked again.
+        return _report, (self._state[1:], getattr(self, "_budgets", None))
+
+    def __copy__(self) -> Report:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Report:
+        return self
+
     def raise_if_rejected(self) -> None:
         """Raise `SchemaRejected` unless the schema was accepted."""
         if not self.ok:
@@ -387,3 +418,10 @@ class Report:
     def __repr__(self) -> str:
         verdict = "accepted" if self.ok else "rejected"
         return f"<Report {verdict} by {self.profile}: {self.total} diagnostics>"
+
+
+def _report(state: tuple[Any, ...], budgets: tuple[BudgetUse, ...] | None) -> Report:
+    report = Report(None, *state)
+    if budgets is not None:
+        _set(report, "_budgets", budgets)
+    return report

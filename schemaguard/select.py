@@ -13,12 +13,12 @@ from __future__ import annotations
 import os
 import re
 
+from schemaguard import globs
 from schemaguard.config import ConfigError, nearest
-from schemaguard.document import DEFAULT_LIMITS
 from schemaguard.errors import printable
 from schemaguard.lint import CheckedTool, FileReport
 from schemaguard.profiles import Profile
-from schemaguard.report import ERROR, Report
+from schemaguard.report import ERROR
 from schemaguard.rules import BUDGET, BY_NAME, PRESENCE, READING, RULES, VALUE
 
 TYPE_CHECKING = False
@@ -188,51 +188,8 @@ def _with(profile: Profile, severities: Mapping[str, str]) -> Profile:
 
 
 def glob(pattern: str) -> re.Pattern[str]:
-    """A glob over relative paths with forward slashes, as in a `.gitignore`.
-
-    `*` and `?` stay within a name, `**` does not; a pattern without a slash before its end is
-    looked for in every folder; one that matches a folder matches all in it. Linear in the path for
-    each `*`: every star is matched once and for all.
-    """
-    anchored = "/" in pattern.rstrip("/")
-    parts = pattern.strip("/").split("/")
-    if not anchored:
-        parts.insert(0, "**")
-    out = []
-    for number, part in enumerate(parts):
-        last = number == len(parts) - 1
-        if part == "**":
-            out.append(".*" if last else "(?:[^/]+/)*")
-        else:
-            out.append(_segment(part) + ("" if last else "/"))
-    return re.compile("".join(out) + r"(?:/.*)?\Z", re.DOTALL)
-
-
-def _segment(part: str) -> str:
-    pieces = [_literal(piece) for piece in re.split(r"\*+", part)]
-    if len(pieces) == 1:
-        return pieces[0]
-    # All stars but the last take as little as they can, and do not reconsider.
-    middle = "".join(f"(?>[^/]*?{piece})" for piece in pieces[1:-1] if piece)
-    return f"{pieces[0]}{middle}[^/]*{pieces[-1]}"
-
-
-def _literal(piece: str) -> str:
-    return re.sub(
-        r"\[(!?)([^\[\]]+)\]|\?|.", lambda m: _one(m[0], m[1] or "", m[2]), piece, flags=re.DOTALL
-    )
-
-
-def _one(whole: str, negated: str, members: str | None) -> str:
-    if members is not None:
-        inner = re.sub(r"[\\^&~|]", r"\\\g<0>", members)
-        made = f"(?!/)[{'^' if negated else ''}{inner}]"
-        try:
-            re.compile(made)
-        except re.error:  # a range from z to a
-            return re.escape(whole)
-        return made
-    return "[^/]" if whole == "?" else re.escape(whole)
+    """A glob (see `globs`) for the files that it names, and for all in folders that it names."""
+    return re.compile(globs.regex(pattern) + r"(?:/.*)?\Z", re.DOTALL)
 
 
 def from_root(path: str, root: str) -> str:
@@ -293,7 +250,7 @@ class Ignores:
             entry.seen = True
         return found
 
-    def apply(self, file: FileReport, profile: Profile) -> FileReport:
+    def apply(self, file: FileReport) -> FileReport:
         """The report without what is ignored for its file."""
         entries = self.for_file(file.path)
         if not entries:
@@ -311,7 +268,7 @@ class Ignores:
                         dropped = True
             return dropped
 
-        return without(file, profile, drop)
+        return without(file, drop)
 
     def whole_file(self, path: str) -> frozenset[str]:
         """The codes that are ignored everywhere in a file."""
@@ -330,7 +287,6 @@ class Ignores:
 
 def without(
     file: FileReport,
-    profile: Profile,
     drop: Callable[[Finding, CheckedTool | None], bool],
     known_hidden: Callable[[CheckedTool, int], int] | None = None,
 ) -> FileReport:
@@ -338,7 +294,6 @@ def without(
 
     Args:
         file: the report.
-        profile: that it was checked with.
         drop: whether a finding goes.
         known_hidden: of so many findings of a tool that are counted but not kept, how many go.
     """
@@ -354,15 +309,7 @@ def without(
             continue
         # Nobody knows how severe those are that were not kept: they count as the whole did.
         ok = not any(finding.severity == ERROR for finding in kept) and (report.ok or not left)
-        again = Report(
-            report.document,
-            profile,
-            DEFAULT_LIMITS,
-            (),
-            len(kept) + left,
-            ok,
-            report.complete,
-        )
+        again = report.recounted(len(kept) + left, ok)
         tools.append(CheckedTool(tool.name, tool.pointer, kept, again))
     return FileReport(file.path, file.kind, tuple(tools), about, file.document)
 

@@ -121,8 +121,14 @@ def texts(draw: st.DrawFn) -> str:
 def findings(draw: st.DrawFn) -> Finding:
     """A finding that says anything about anywhere."""
     rule = draw(st.sampled_from(list(RULES.values())))
-    fields = {f for text in (rule.message, rule.fix) for _, f, _, _ in Formatter().parse(text) if f}
-    data = {field: draw(ANY_NAMES) for field in sorted(fields)}
+    fields = {
+        field: form
+        for text in (rule.message, rule.fix)
+        for _, field, form, _ in Formatter().parse(text)
+        if field
+    }
+    # What is written like a number is one.
+    data = {f: draw(st.integers(0) if form else ANY_NAMES) for f, form in sorted(fields.items())}
     diagnostic = Diagnostic(rule, draw(SEVERITIES), data)
     pointer = draw(st.just("") | ANY_NAMES.map("/".__add__))
     start = draw(st.none() | st.tuples(st.integers(1, 9), st.integers(1, 99)))

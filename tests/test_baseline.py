@@ -39,7 +39,7 @@ def known(text=OLD, path="x.json"):
 
 
 def left(baseline, text, path="x.json"):
-    report = baseline.apply(check_text(path, text), DYNAMO)
+    report = baseline.apply(check_text(path, text))
     return sorted((tool.name, f.code) for tool in report.tools for f in tool.findings), report
 
 
@@ -136,7 +136,7 @@ def test_whatever_the_names_are_a_written_baseline_knows_what_it_was_made_of(pai
     made = counts([check_text(path, text)], ".")
     again = json.loads(dumps(made))
     rows = {(r["path"], r["tool"], r["pointer"], r["code"]): r["count"] for r in again["findings"]}
-    report = Baseline(rows, ".").apply(check_text(path, text), DYNAMO)
+    report = Baseline(rows, ".").apply(check_text(path, text))
     assert all(not tool.findings for tool in report.tools)
 
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import time
+from string import Formatter
 
 import pytest
 from command import ENVIRONMENT, GOOD, OPEN, PROGRAM, call, is_one_clear_line, run
 
 from schemaguard import profiles
 from schemaguard.cli import COMMANDS, parser
-from schemaguard.rules import RULES, plain
+from schemaguard.rules import RULES
 
 
 @pytest.fixture(autouse=True)
@@ -38,8 +38,11 @@ def test_a_rule_has_a_page_by_code_and_by_name(capfd, code):
     status, page, err = call(capfd, "rule", code)
     assert (status, err) == (0, "")
     assert page.startswith(f"{code} {rule.name}\n")
-    for part in ("\nWhy\n", "\nBad\n", "\nGood\n", "\nFix\n", "\nProfiles\n", plain(rule.fix)):
+    for part in ("\nWhy\n", "\nBad\n", "\nGood\n", "\nFix\n", "\nProfiles\n"):
         assert part in page
+    for text, field, _, _ in Formatter().parse(rule.fix):
+        assert text in page
+        assert (field or "").upper() in page
     assert "@" not in page.split("\nBad\n")[1].split("\nFix\n")[0]
     assert call(capfd, "rule", rule.name) == (0, page, "")
     assert call(capfd, "rule", code.lower())[1] == page
@@ -130,61 +133,6 @@ def test_budgets_of_nothing_are_1_and_of_a_missing_file_2(folder, capfd):
     assert (status, out) == (1, "")
     assert "SG116" in err
     assert call(capfd, "budgets", "missing.json")[0] == 2
-
-
-# ----------------------------------------------------------------------------------------- completion
-
-
-def options_of(command):
-    """The long options of a subcommand, from its help."""
-    done = subprocess.run([*PROGRAM, command, "--help"], capture_output=True, check=True)
-    return set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", done.stdout.decode()))
-
-
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_a_completion_script_knows_every_command_and_option(capfd, shell):
-    script = call(capfd, "completion", shell)[1]
-    for command in COMMANDS:
-        assert re.search(rf"\b{command}\b", script)
-        for option in options_of(command):
-            word = option if shell != "fish" else f"-l {option[2:]}"
-            assert word in script
-
-
-def test_bash_completes_commands_options_and_values(folder):
-    bash = shutil.which("bash")
-    if bash is None:
-        pytest.skip("bash is not installed")
-
-    def complete(*words):
-        line = " ".join(f"'{word}'" for word in words)
-        script = (
-            f'eval "$({" ".join(PROGRAM)} completion bash)"\n'
-            f"COMP_WORDS=({line}); COMP_CWORD={len(words) - 1}\n"
-            '_schemaguard; printf "%s\\n" "${COMPREPLY[@]}"'
-        )
-        done = subprocess.run(
-            [bash, "--norc", "-c", script], cwd=folder, capture_output=True, check=True
-        )
-        assert done.stderr == b""
-        return done.stdout.decode().split()
-
-    assert complete("schemaguard", "b") == ["baseline", "budgets"]
-    assert complete("schemaguard", "check", "--output-fo") == ["--output-format"]
-    assert complete("schemaguard", "check", "--output-format", "g") == ["github", "gitlab"]
-    assert complete("schemaguard", "check", "--profile", "dy") == ["dynamo"]
-    assert complete("schemaguard", "check", "--config", "op") == ["open.json"]
-    assert complete("schemaguard", "profiles", "s") == ["show"]
-
-
-@pytest.mark.parametrize("shell", ["zsh", "fish"])
-def test_the_other_scripts_are_sound(capfd, shell, tmp_path):
-    program = shutil.which(shell)
-    if program is None:
-        pytest.skip(f"{shell} is not installed")
-    (tmp_path / "script").write_text(call(capfd, "completion", shell)[1], encoding="utf-8")
-    done = subprocess.run([program, "-n", tmp_path / "script"], capture_output=True, check=False)
-    assert (done.returncode, done.stderr) == (0, b"")
 
 
 # --------------------------------------------------------------------------------------- all commands
@@ -355,3 +303,40 @@ def test_a_long_run_shows_progress_on_a_terminal_and_removes_it(folder):
 
 def test_a_quiet_run_shows_none(folder):
     assert on_a_terminal(folder, "--quiet")[1] == ""
+
+
+# ---------------------------------------------------------------------------------------- misspelt
+
+
+MISSPELT = [
+    (("chek", "x.json"), "check"),
+    (("check", "--selct", "SG4", "x.json"), "--select"),
+    (("check", "--outputformat=json", "x.json"), "--output-format"),
+    (("check", "--output-format", "githb", "x.json"), "github"),
+    (("check", "--profile", "dynmo", "x.json"), "dynamo"),
+    (("profiles", "show", "dynmo"), "dynamo"),
+    (("profiles", "shw"), "show"),
+    (("rule", "open-objct"), "open-object"),
+    (("completion", "fsh"), "fish"),
+]
+
+
+@pytest.mark.parametrize(("line", "meant"), MISSPELT)
+def test_what_was_perhaps_meant_is_said(capfd, line, meant):
+    status, out, err = call(capfd, *line)
+    assert (status, out) == (2, "")
+    assert err.endswith(f'; did you mean "{meant}"?\n')
+
+
+def test_nothing_is_guessed_where_nothing_is_like_it(capfd):
+    for line in (("check", "--zzzzzz", "x.json"), ("rules", "open.json"), ("qqqqqq",)):
+        status, out, err = call(capfd, *line)
+        assert (status, out) == (2, "")
+        assert "did you mean" not in err
+
+
+def test_the_list_of_rules_has_words_where_a_finding_has_its_data(capfd):
+    _, out, _ = call(capfd, "rules")
+    assert "SG402  optional-property" in out
+    assert "must include property 'PROPERTY'" in out
+    assert not re.search(r"\{\w*\}", out)

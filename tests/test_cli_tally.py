@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 
 import pytest
 from command import GOOD, OPEN
@@ -11,24 +12,43 @@ from hypothesis import given
 
 from schemaguard.cli.tally import Tally, slim
 from schemaguard.lint import check_text
-from schemaguard.profiles import load
 from schemaguard.render import FORMATS, renderer
 from schemaguard.render.common import summary
-
-DYNAMO = load("dynamo")
 
 
 @given(REPORTS)
 def test_the_formats_say_the_same_of_what_is_kept_as_of_the_whole(reports):
-    kept = [slim(report, DYNAMO) for report in reports]
+    kept = [slim(report) for report in reports]
     for form in FORMATS:
         render = renderer(form)
         assert render(kept) == render(reports)
 
 
+@given(REPORTS)
+def test_the_formats_say_the_same_of_what_comes_from_another_process(reports):
+    sent = pickle.loads(  # noqa: S301  (our own)
+        pickle.dumps([slim(report, text=True) for report in reports])
+    )
+    for form in FORMATS:
+        render = renderer(form)
+        assert render(sent) == render(reports)
+    assert renderer("text")(sent, show_source=True) == renderer("text")(reports, show_source=True)
+    findings = [tool.findings for report in reports for tool in report.tools]
+    assert [tool.findings for report in sent for tool in report.tools] == findings
+
+
+def test_budgets_that_are_kept_are_those_of_the_schema_also_from_another_process():
+    report = check_text("x.json", OPEN)
+    kept = slim(report, budgets=True)
+    sent = pickle.loads(pickle.dumps(kept))  # noqa: S301  (our own)
+    for there in (kept, sent):
+        assert there.tools[0].report.budgets == report.tools[0].report.budgets
+        assert there.tools[0].report.document.value is None
+
+
 @pytest.mark.parametrize("text", [GOOD, OPEN, "{", '{"a": 1, "a": 2, "type": "object"}'])
 def test_neither_the_text_nor_a_schema_is_kept(text):
-    kept = slim(check_text("x.json", text), DYNAMO)
+    kept = slim(check_text("x.json", text))
     assert getattr(kept.document, "text", None) is None
     assert all(part.value is None for part in getattr(kept.document, "parts", ()))
     for tool in kept.tools:

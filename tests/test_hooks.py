@@ -75,6 +75,30 @@ def test_the_hook_passes_good_tools_and_stops_bad_ones(tree, tmp_path):
 
 
 @pytest.mark.slow
+def test_the_hook_reads_yaml_as_the_page_on_ci_says(tree, tmp_path):
+    if not PRE_COMMIT.exists():
+        pytest.skip("needs pre-commit")
+    page = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
+    hook = next(block for block in page.split("```") if "types_or" in block).removeprefix("yaml\n")
+    repository = tmp_path / "repository"
+    (repository / "tools").mkdir(parents=True)
+    revision = run("git", "rev-parse", "HEAD", cwd=tree).stdout.strip()
+    (repository / ".pre-commit-config.yaml").write_text(
+        f"repos:\n- repo: {tree}\n  rev: {revision}\n  hooks:\n{hook}", encoding="utf-8"
+    )
+    (repository / "tools" / "tool.yaml").write_text(
+        "name: f\ninputSchema:\n  type: object\n", encoding="utf-8"
+    )
+    commit(repository)
+    environment = {**os.environ, "PRE_COMMIT_HOME": str(tmp_path / "cache")}
+    command = (str(PRE_COMMIT), "run", "--all-files", "--color=never")
+    failed = run(*command, cwd=repository, env=environment, check=False)
+    assert failed.returncode == 1, failed.stdout + failed.stderr
+    assert "tools/tool.yaml:3:3: SG401 open-object" in failed.stdout
+    assert failed.stdout.count("SG") == failed.stdout.count("SG401")
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(("tool", "status"), [(GOOD, 0), (BAD, 1)])
 def test_the_script_of_the_action_writes_annotations_summary_and_sarif(
     tree, tmp_path, tool, status

@@ -78,6 +78,35 @@ def test_limits_hold_for_the_file():
     assert [f.code for f in report.findings] == ["SG110"]
 
 
+FAULTY = [
+    ("a.json", '{"x": [1, {"y": NaN}], "z": 1, "z": 2}', ["/x/1/y", "/z"]),
+    ("a.jsonl", '{"x": 1}\n\n{"x": [1, {"y": NaN}], "z": 1, "z": 2}\n', ["/1/x/1/y", "/1/z"]),
+    ("a.yaml", "x:\n- 1\n- {y: .nan}\nz: 1\nz: 2\n", ["/x/1/y", "/z"]),
+    ("a.yaml", "--- {x: 1}\n--- {x: [1, {y: .nan}], z: 1, z: 2}\n", ["/1/x/1/y", "/1/z"]),
+    ("a.yaml", "x: !strange 1\n", ["/x"]),
+    ("a.toml", "[x]\ny = 1\n[[x.z]]\n[[x.z]]\nw = nan\n", ["/x/z/1/w"]),
+]
+
+
+@pytest.mark.parametrize(("path", "text", "pointers"), FAULTY)
+def test_a_fault_of_the_text_has_the_pointer_and_the_place_of_what_is_at_fault(
+    path, text, pointers
+):
+    found = [f for f in lint.check_text(path, text).findings if f.name != "nothing-to-check"]
+    assert [finding.pointer for finding in found] == pointers
+    lines = text.split("\n")
+    for finding in found:
+        rest = lines[finding.line - 1][finding.column - 1 :].lstrip('"').lower()
+        assert rest.startswith(("nan", ".nan", "z", "!strange"))
+
+
+def test_a_fault_that_ends_the_reading_has_no_pointer():
+    for path, text in (("a.json", '{"x": [1, }'), ("a.yaml", "x:\n  - [1\n"), ("a.toml", "x = [")):
+        (finding,) = lint.check_text(path, text).findings
+        assert finding.pointer == ""
+        assert finding.line is not None
+
+
 def test_a_flood_of_findings_about_the_file_is_cut_and_said():
     text = json.dumps([{"name": f"t{i}", "inputSchema": "none"} for i in range(5_000)])
     report = lint.check_text("x.jsonl", "\n".join([text] * 3))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from schemaguard.cli.options import add_inputs, add_output, add_selection
+from schemaguard.cli.options import add_inputs, add_jobs, add_output, add_selection
 from schemaguard.cli.output import Output
 from schemaguard.cli.run import Run, settings, warn
 from schemaguard.errors import printable
@@ -21,6 +21,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
         "could not be understood is never part of it."
     )
     add_inputs(parser)
+    add_jobs(parser)
     add_selection(parser)
     add_output(parser)
     parser.set_defaults(run=run)
@@ -35,7 +36,7 @@ def run(options: argparse.Namespace) -> int:
     work = Run(options, config)
     known: dict[tuple[str, str, str, str], int] = {}
     left_out = 0
-    with Output(options.output_file) as output:
+    with Output(options.output_file) as output, work:
         for report in work.reports():
             for key, count in counts([report], config.root).items():
                 known[key] = known.get(key, 0) + count

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from schemaguard.cli.options import add_inputs, add_output
+from schemaguard.cli.options import add_inputs, add_jobs, add_output
 from schemaguard.cli.output import Output
 from schemaguard.cli.run import Run, settings, warn
 from schemaguard.errors import cut, printable
@@ -26,10 +26,13 @@ def declare(parser: argparse.ArgumentParser) -> None:
         "for files in which nothing could be measured."
     )
     add_inputs(parser)
-    parser.add_argument("--output", choices=("text", "json"), default="text")
+    add_jobs(parser)
+    parser.add_argument(
+        "--output-format", "--output", dest="output", choices=("text", "json"), default="text"
+    )
     parser.add_argument("--color", choices=("auto", "always", "never"), default="auto")
     add_output(parser)
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run, budgets=True)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -37,7 +40,7 @@ def run(options: argparse.Namespace) -> int:
     work = Run(options, settings(options))
     rows: list[dict[str, Any]] = []
     unmeasured = False
-    with Output(options.output_file) as output:
+    with Output(options.output_file) as output, work:
         paint = painter(use_color(options.color, output.stream, os.environ))
         for report in work.reports():
             unmeasured = not _said(report) or unmeasured

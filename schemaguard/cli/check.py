@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from schemaguard.cli.options import add_inputs, add_output, add_selection
+from schemaguard.cli.options import add_inputs, add_jobs, add_output, add_selection
 from schemaguard.cli.output import Output
 from schemaguard.cli.progress import Progress
 from schemaguard.cli.run import Run, settings
@@ -31,6 +31,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
         "checked as if it were strict."
     )
     add_inputs(parser)
+    add_jobs(parser)
     add_selection(parser)
     parser.add_argument(
         "--baseline", metavar="FILE", help="findings that are known; see `schemaguard baseline`"
@@ -63,13 +64,13 @@ def run(options: argparse.Namespace) -> int:
     progress = Progress(tally, wanted=not options.quiet)
     work.before_warning = progress.clear
     try:
-        with Output(options.output_file) as output:
+        with Output(options.output_file) as output, work:
             if form == "text":
                 _text(options, work, tally, output, progress)
             else:
                 kept = []
                 for report in work.reports():
-                    kept.append(slim(tally.add(report), work.profile))
+                    kept.append(slim(tally.add(report)))
                     progress.step()
                 progress.clear()
                 output.write(renderer(form)(kept), utf_8=True)

@@ -6,13 +6,14 @@ import argparse
 
 from schemaguard.cli.output import Output
 from schemaguard.profiles import names
+from schemaguard.rules import BY_NAME, RULES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 _PROGRAM = "schemaguard"
-#: What options with these metavars take, when it is not one of a few words.
+#: What takes a path, by its metavar.
 _PATHS = frozenset({"FILE", "PATH"})
 
 
@@ -38,10 +39,11 @@ def run(options: argparse.Namespace) -> int:
 
 
 class _Option:
-    """One option or positional of a subcommand.
+    """One option or positional.
 
     Attributes:
         flags: as they are typed; none for a positional.
+        many: a positional that takes what is left.
         words: what it can be, where that is a few words.
         takes: it takes a value.
         paths: the value is a path.
@@ -51,11 +53,25 @@ class _Option:
     def __init__(self, action: argparse.Action) -> None:
         self.flags = tuple(action.option_strings)
         self.takes = action.nargs != 0
+        self.many = action.nargs in ("*", "+")
         self.words = tuple(str(choice) for choice in action.choices or ())
-        if "--profile" in self.flags:
-            self.words = names()
+        if action.metavar in _WORDS:
+            self.words = _WORDS[action.metavar]()
         self.paths = self.takes and action.metavar in _PATHS
         self.help = " ".join((action.help or "").split()).replace("%%", "%")
+
+
+def _rules() -> tuple[str, ...]:
+    return (*sorted(RULES), *sorted(BY_NAME))
+
+
+#: What else is one of a few words, by its metavar.
+_WORDS: dict[str | tuple[str, ...] | None, Callable[[], tuple[str, ...]]] = {
+    "NAME": names,
+    "RULE": _rules,
+}
+#: What can be said instead of a subcommand.
+_INSTEAD = ("--help", "--version")
 
 
 def _commands(parser: argparse.ArgumentParser) -> dict[str, tuple[str, list[_Option]]]:
@@ -70,19 +86,13 @@ def _commands(parser: argparse.ArgumentParser) -> dict[str, tuple[str, list[_Opt
     return found
 
 
-def _words(options: list[_Option]) -> list[str]:
-    """What can be typed where no option waits for its value."""
-    flags = [flag for option in options for flag in option.flags]
-    return flags + [word for option in options if not option.flags for word in option.words]
-
-
 def _bash(commands: dict[str, tuple[str, list[_Option]]]) -> Iterator[str]:
     yield f"# bash completion of {_PROGRAM}"
     yield f"_{_PROGRAM}() {{"
     yield "  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}"
     yield "  COMPREPLY=()"
     yield "  if (( COMP_CWORD == 1 )); then"
-    yield f'    COMPREPLY=($(compgen -W "{" ".join(commands)} --help --version" -- "$cur"))'
+    yield f'    COMPREPLY=($(compgen -W "{" ".join((*commands, *_INSTEAD))}" -- "$cur"))'
     yield "    return"
     yield "  fi"
     yield '  case "${COMP_WORDS[1]}" in'
@@ -98,8 +108,12 @@ def _bash(commands: dict[str, tuple[str, list[_Option]]]) -> Iterator[str]:
                     complete = 'mapfile -t COMPREPLY < <(compgen -f -- "$cur")'
                 yield f"        {'|'.join(option.flags)}) {complete}; return ;;"
         yield "      esac"
+        flags = [flag for option in options for flag in option.flags]
+        words = [word for option in options if not option.flags for word in option.words]
+        yield "      if [[ $cur == -* ]]; then"
+        yield f'        COMPREPLY=($(compgen -W "{" ".join(flags)}" -- "$cur"))'
         # `-o default` of the last line offers files where this offers nothing.
-        yield f'      COMPREPLY=($(compgen -W "{" ".join(_words(options))}" -- "$cur")) ;;'
+        yield f'      else COMPREPLY=($(compgen -W "{" ".join(words)}" -- "$cur")); fi ;;'
     yield "  esac"
     yield "}"
     yield f"complete -o default -F _{_PROGRAM} {_PROGRAM}"
@@ -114,7 +128,8 @@ def _zsh(commands: dict[str, tuple[str, list[_Option]]]) -> Iterator[str]:
         yield f"    {_quoted(f'{name}:{purpose}')}"
     yield "  )"
     yield "  if (( CURRENT == 2 )); then"
-    yield "    _describe command commands"
+    yield f"    if [[ $words[2] == -* ]]; then compadd -- {' '.join(_INSTEAD)}"
+    yield "    else _describe command commands; fi"
     yield "    return"
     yield "  fi"
     yield "  local command=$words[2]"
@@ -124,7 +139,10 @@ def _zsh(commands: dict[str, tuple[str, list[_Option]]]) -> Iterator[str]:
     for name, (_, options) in commands.items():
         yield f"    {name})"
         yield "      _arguments \\"
-        yield from (f"        {_quoted(spec)} \\" for option in options for spec in _specs(option))
+        place = 0
+        for option in options:
+            place += not option.flags
+            yield from (f"        {_quoted(spec)} \\" for spec in _specs(option, place))
         yield "        && return ;;"
     yield "  esac"
     yield "}"
@@ -132,11 +150,11 @@ def _zsh(commands: dict[str, tuple[str, list[_Option]]]) -> Iterator[str]:
     yield f"else compdef _{_PROGRAM} {_PROGRAM}; fi"
 
 
-def _specs(option: _Option) -> Iterator[str]:
-    """Specifications for zsh's `_arguments`."""
+def _specs(option: _Option, place: int) -> Iterator[str]:
+    """Specifications for zsh's `_arguments`; `place` is that of a positional, from 1."""
     value = f"({' '.join(option.words)})" if option.words else "_files" if option.paths else " "
     if not option.flags:
-        yield f"*: :{value if value != ' ' else '_files'}"
+        yield f"{'*' if option.many else place}: :{value}"
         return
     about = option.help.replace("[", "(").replace("]", ")").replace(":", " ")
     for flag in option.flags:
@@ -145,6 +163,8 @@ def _specs(option: _Option) -> Iterator[str]:
 
 def _fish(commands: dict[str, tuple[str, list[_Option]]]) -> Iterator[str]:
     yield f"# fish completion of {_PROGRAM}"
+    for flag in _INSTEAD:
+        yield f"complete -c {_PROGRAM} -f -n __fish_use_subcommand -l {flag[2:]}"
     for name, (purpose, options) in commands.items():
         yield (
             f"complete -c {_PROGRAM} -f -n __fish_use_subcommand -a {name} -d {_quoted(purpose)}"

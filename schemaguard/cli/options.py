@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from schemaguard.config import AUTO, MAX_JOBS
 from schemaguard.envelopes.result import KINDS
 
 TYPE_CHECKING = False
@@ -48,6 +49,13 @@ def add_inputs(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--isolated", action="store_true", help="no configuration file")
 
 
+def add_jobs(parser: argparse.ArgumentParser) -> None:
+    """For what needs no more of a report than other processes send: not the schemas."""
+    parser.add_argument(
+        "--jobs", type=_jobs, metavar="N", help="processes that check files; auto: as it pays"
+    )
+
+
 def add_selection(parser: argparse.ArgumentParser) -> None:
     """Which rules speak."""
     group = parser.add_argument_group(
@@ -65,6 +73,15 @@ def add_selection(parser: argparse.ArgumentParser) -> None:
 def add_output(parser: argparse.ArgumentParser) -> None:
     """Where the results go."""
     parser.add_argument("-o", "--output-file", metavar="FILE", help="written whole or not at all")
+
+
+def _jobs(text: str) -> int | str:
+    """A number of processes, or "auto"."""
+    if text == AUTO:
+        return AUTO
+    if not (text.isascii() and text.isdigit() and 0 < int(text[:9]) <= MAX_JOBS):
+        raise argparse.ArgumentTypeError(f"a number from 1 to {MAX_JOBS}, or {AUTO}")
+    return int(text)
 
 
 class _Words(argparse.Action):

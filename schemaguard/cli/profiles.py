@@ -26,7 +26,9 @@ def declare(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("action", nargs="?", choices=("list", "show"), default="list")
     parser.add_argument("name", nargs="?", metavar="NAME", help="plain or dated name")
-    parser.add_argument("--output", choices=("text", "json"), default="text")
+    parser.add_argument(
+        "--output-format", "--output", dest="output", choices=("text", "json"), default="text"
+    )
     parser.add_argument("--config", metavar="FILE", help="this file, instead of the nearest")
     parser.add_argument("--isolated", action="store_true", help="no configuration file")
     parser.set_defaults(run=run)

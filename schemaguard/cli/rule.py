@@ -8,7 +8,8 @@ from schemaguard import profiles
 from schemaguard.cli.output import Output
 from schemaguard.config import ConfigError, nearest
 from schemaguard.errors import printable
-from schemaguard.rules import BY_NAME, RULES, find, plain
+from schemaguard.render.common import unfilled, unlinked
+from schemaguard.rules import ADVICE, BY_NAME, RULES, find, plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +23,9 @@ def declare(parser: argparse.ArgumentParser) -> None:
     """Declare the subcommand's options."""
     parser.description = "Explain one rule: why, a bad and a good schema, how to repair it."
     parser.add_argument("rule", metavar="RULE", help="a code (SG301) or a name (remote-ref)")
-    parser.add_argument("--output", choices=("text", "json"), default="text")
+    parser.add_argument(
+        "--output-format", "--output", dest="output", choices=("text", "json"), default="text"
+    )
     parser.set_defaults(run=run)
 
 
@@ -78,13 +81,15 @@ def _page(rule: Rule) -> str:
     spoken = [f"  {profile}: {severity}" for profile, severity in severities(rule).items()]
     if not spoken and rule.code.startswith("SG1"):
         spoken = ["  all: error"]
+    if rule.on[0] == ADVICE:
+        spoken = ["  none: request handlers give it as advice"]
     lines = [
         f"{rule.code} {rule.name}",
         "",
-        f"  {plain(rule.message)}",
+        f"  {unfilled(rule.message)}",
         "",
         "Why",
-        *(f"  {line}".rstrip() for line in _why(rule).splitlines()),
+        *(f"  {line}".rstrip() for line in unlinked(_why(rule)).splitlines()),
         "",
         "Bad",
         *_shown(rule.bad),
@@ -93,7 +98,7 @@ def _page(rule: Rule) -> str:
         *_shown(rule.good),
         "",
         "Fix",
-        f"  {plain(rule.fix)}",
+        f"  {unfilled(rule.fix)}",
         "",
         f"Since {rule.since}",
         "",

@@ -6,7 +6,8 @@ import json
 
 from schemaguard.cli.output import Output
 from schemaguard.cli.rule import as_json
-from schemaguard.rules import RULES, plain
+from schemaguard.render.common import unfilled
+from schemaguard.rules import RULES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,7 +17,9 @@ if TYPE_CHECKING:
 def declare(parser: argparse.ArgumentParser) -> None:
     """Declare the subcommand's options."""
     parser.description = "List the rules by code."
-    parser.add_argument("--output", choices=("text", "json"), default="text")
+    parser.add_argument(
+        "--output-format", "--output", dest="output", choices=("text", "json"), default="text"
+    )
     parser.set_defaults(run=run)
 
 
@@ -29,5 +32,5 @@ def run(options: argparse.Namespace) -> int:
         else:
             width = max(len(rule.name) for rule in rules)
             for rule in rules:
-                output.write(f"{rule.code}  {rule.name:<{width}}  {plain(rule.message)}\n")
+                output.write(f"{rule.code}  {rule.name:<{width}}  {unfilled(rule.message)}\n")
     return 0

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 
 from schemaguard import config as configuration
 from schemaguard import lint
@@ -21,8 +22,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterable, Iterator
+    from types import TracebackType
+    from typing import Self
 
     from schemaguard.baseline import Baseline
+    from schemaguard.cli.workers import Workers
     from schemaguard.config import Config
     from schemaguard.lint import FileReport, Refine
     from schemaguard.profiles import Profile
@@ -42,6 +46,21 @@ _BINARY = getattr(os, "O_BINARY", 0)
 
 def _nothing() -> None:
     pass
+
+
+#: A run that takes longer than so many seconds gets help, when nobody says how many processes it
+#: is to be: to start one takes about a twentieth of a second.
+_ALONE = 1.0
+#: More are seldom of use: what they find is sorted, counted and written by one.
+_MOST_USEFUL = 8
+
+
+def _useful_processes() -> int:
+    try:
+        processors = len(os.sched_getaffinity(0))
+    except AttributeError:  # not on every system
+        processors = os.cpu_count() or 1
+    return min(processors, _MOST_USEFUL) if sys.executable else 1
 
 
 def warn(message: str) -> None:
@@ -83,12 +102,13 @@ def _check_inputs(options: argparse.Namespace) -> None:
 
 
 class Run:
-    """One run.
+    """One run, as a context manager: the processes that it has started end with it.
 
     Attributes:
         config: the configuration.
         profile: with the rules that were chosen.
         failed: something could not be read, and was said.
+        wants_text, wants_budgets: what the output needs of a report besides its findings.
         before_warning: called before that is said.
 
     Args:
@@ -107,16 +127,20 @@ class Run:
         self.config = config
         self.failed = False
         self.before_warning: Callable[[], None] = _nothing
+        self.wants_text = bool(getattr(options, "show_source", False))
+        self.wants_budgets = bool(getattr(options, "budgets", False))
         self._options = options
         name = options.profile or config.profile or DEFAULT_PROFILE
         self.profile = self._chosen(configuration.profile_of(name, config))
         compiled(self.profile)
         self._walked: set[str] = set()
+        self._jobs: int | str = 1
+        if hasattr(options, "jobs"):  # other commands want the schemas, which are here alone
+            self._jobs = options.jobs or config.jobs or configuration.AUTO
+        self._workers: Workers | None = None
         self._refine: Refine | None = None
-        if getattr(options, "compile", False):
-            from schemaguard.cli.engine import asked  # noqa: PLC0415  (loads the engine)
-
-            self._refine = asked()
+        if self._jobs in {1, configuration.AUTO}:
+            self._engine()  # that it is missing is said before any work
         self._ignores: Ignores | None = None
         if config.per_file_ignores:
             from schemaguard.select import Ignores  # noqa: PLC0415  (only where there are some)
@@ -128,6 +152,26 @@ class Run:
             from schemaguard.baseline import load  # noqa: PLC0415  (only where there is one)
 
             self._baseline = load(baseline, config.root)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._workers is not None:
+            self._workers.end(killed=kind is not None)
+
+    def _engine(self) -> Refine | None:
+        """What compiles accepted schemas, when that was asked for."""
+        if self._refine is None and self._options.compile:
+            from schemaguard.cli.engine import asked  # noqa: PLC0415  (loads the engine)
+
+            self._refine = asked()
+        return self._refine
 
     def _chosen(self, profile: Profile) -> Profile:
         config, options = self.config, self._options
@@ -155,9 +199,9 @@ class Run:
     def reports(self) -> Iterator[FileReport]:
         """What is found, file by file; what cannot be read is said and left out."""
         recognised = False
-        for path in self._paths():
-            report = self._report(path)
-            if report is None:
+        for path, report in self._answers(self._paths()):
+            if isinstance(report, str):
+                self.unreadable(path, report)
                 continue
             if path in self._walked:
                 # A folder holds files that are none of our business: those are passed over.
@@ -178,7 +222,7 @@ class Run:
                 warn(printable(str(error)))
                 continue
             report = lint.check_source(
-                source, self.profile, as_=self._options.kind, refine=self._refine
+                source, self.profile, as_=self._options.kind, refine=self._engine()
             )
             yield self._reduced(report)
 
@@ -226,8 +270,29 @@ class Run:
             self._walked.update(found)
         return (given,) if found and not is_folder else found
 
-    def _report(self, path: str) -> FileReport | None:
+    def _answers(self, paths: Iterator[str]) -> Iterator[tuple[str, FileReport | str]]:
+        """What is found in each file, in their order, by as many processes as it takes."""
+        jobs, alone = self._jobs, 0.0
+        if not isinstance(jobs, int):
+            # An engine in each would take seconds and gigabytes: that has to be asked for.
+            jobs, alone = 1 if self._options.compile else _useful_processes(), _ALONE
+        if jobs == 1 or alone:
+            until = time.monotonic() + alone
+            for path in paths:
+                yield path, self.look(path)
+                if jobs > 1 and time.monotonic() > until:
+                    break
+            else:
+                return
+        from schemaguard.cli.workers import Workers, in_messages  # noqa: PLC0415  (long runs)
+
+        self._workers = Workers(jobs, self._options, self.config)
+        yield from self._workers.answers(in_messages(paths), self.look)
+
+    def look(self, path: str) -> FileReport | str:
+        """What is found in one file, whatever is ignored or known; or why it cannot be read."""
         label = self._options.stdin_filename if path == STDIN else None
+        self._engine()
         try:
             source = self._elsewhere(path)
             if source is not None:
@@ -237,10 +302,9 @@ class Run:
             content = _read(path)
             return self._check(label or path, content)
         except OSError as error:
-            self.unreadable(path, error.strerror or type(error).__name__)
+            return error.strerror or type(error).__name__
         except (SourceError, MissingExtra) as error:
-            self.unreadable(path, str(error))
-        return None
+            return str(error)
 
     def _elsewhere(self, path: str) -> Source | None:
         """What a path that is no file stands for."""
@@ -264,9 +328,9 @@ class Run:
     def _reduced(self, report: FileReport) -> FileReport:
         """Without what is ignored or known."""
         if self._ignores is not None:
-            report = self._ignores.apply(report, self.profile)
+            report = self._ignores.apply(report)
         if self._baseline is not None:
-            report = self._baseline.apply(report, self.profile)
+            report = self._baseline.apply(report)
         return report
 
     def unreadable(self, path: str, reason: str) -> None:

@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-from schemaguard.document import DEFAULT_LIMITS
 from schemaguard.lint import CheckedTool, FileReport
 from schemaguard.render.common import hidden
-from schemaguard.report import Report
 from schemaguard.sources import Part, Source
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from schemaguard.profiles import Profile
 
 _RANK = {"note": 0, "warning": 1, "error": 2}
 #: How many rules the summary lists.
@@ -74,19 +68,25 @@ def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'s' * (number != 1)}"
 
 
-def slim(file: FileReport, profile: Profile) -> FileReport:
+def slim(file: FileReport, *, text: bool = False, budgets: bool = False) -> FileReport:
     """The report without its document and schemas: what the formats need, and no more.
 
-    A run over many files keeps one of these for each.
+    A run over many files keeps one of these for each, and other processes send them.
+
+    Args:
+        file: the report.
+        text: keep the text of the file, for excerpts.
+        budgets: count the budgets of each schema, and keep them.
     """
     document = file.document
     source = None
-    if document is not None and (document.fault_count or not document.readable):
+    if document is not None and (text or document.fault_count or not document.readable):
         unread = () if document.readable else (Part("", None, readable=False),)
-        source = Source(file.path, "", None, unread, document.faults, document.fault_count)
+        kept = document.text if text else None
+        source = Source(file.path, "", kept, unread, document.faults, document.fault_count)
     tools = []
     for tool in file.tools:
-        report = tool.report
-        bare = Report(None, profile, DEFAULT_LIMITS, (), report.total, report.ok, report.complete)
-        tools.append(CheckedTool(tool.name, tool.pointer, tool.findings, bare))
+        if budgets:
+            _ = tool.report.budgets  # counted when first asked for
+        tools.append(CheckedTool(tool.name, tool.pointer, tool.findings, tool.report.bare()))
     return FileReport(file.path, file.kind, tuple(tools), file.findings, source)

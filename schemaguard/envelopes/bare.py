@@ -96,10 +96,11 @@ def _is_schemas(value: Any) -> bool:
     return value.__class__ is list and any(map(_is_schema, value))
 
 
+#: The commonest first.
 _PROOF: dict[str, Callable[[Any], bool]] = {
-    "$schema": _is_dialect,
     "type": _is_type,
     "properties": _is_map,
+    "$schema": _is_dialect,
     "patternProperties": _is_map,
     "$defs": _is_map,
     "definitions": _is_map,
@@ -119,7 +120,7 @@ _PROOF: dict[str, Callable[[Any], bool]] = {
 
 def is_strong(value: dict[str, Any]) -> bool:
     """A keyword has a value that it has in schemas only."""
-    return any(_PROOF[key](value[key]) for key in _PROOF.keys() & value.keys())
+    return any(key in value and is_proof(value[key]) for key, is_proof in _PROOF.items())
 
 
 def is_weak(value: dict[str, Any]) -> bool:

@@ -3,11 +3,12 @@
 Source: the OpenAPI specification 3.1. No object schema is composed of them: what is not in the
 document is not checked. References (`$ref`) of path items, parameters and bodies are followed
 inside the document, and so is a schema that is nothing but a reference. References deeper in a
-schema are left to whoever checks it; they lead into the document, not into the schema.
+schema lead into the document, too: `ToolSchema.standalone` brings along what they lead to.
 """
 
 from __future__ import annotations
 
+from schemaguard.envelopes.bundling import Bundler, follow
 from schemaguard.envelopes.reading import Family, described, listed, never, text
 from schemaguard.envelopes.result import OPENAPI, PARAMETER, REQUEST_BODY
 
@@ -22,19 +23,18 @@ _METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace",
 
 #: A reference may lead to a reference, so often; a circle is longer.
 _MAX_HOPS = 16
-#: Steps of a reference that is followed. Places are hashed, and so must not nest without bound.
-_MAX_STEPS = 32
 
 
 class _Operations:
     """The walk over one document; a schema is told once, under the first operation that has it."""
 
-    __slots__ = ("_document", "_reader", "_seen", "_top")
+    __slots__ = ("_bundler", "_document", "_reader", "_seen", "_top")
 
     def __init__(self, reader: Reader, place: Place, document: dict[str, Any]) -> None:
         self._reader = reader
         self._top = place
         self._document = document
+        self._bundler = Bundler(place, document)
         self._seen: set[tuple[str, Place]] = set()  # (what was read there, where)
 
     def path_item(self, path: str, place: Place, item: Any) -> None:
@@ -96,7 +96,9 @@ class _Operations:
         place, schema = self._target(place, schema, alone=True) or (place, schema)
         if ("schema", place) not in self._seen:
             self._seen.add(("schema", place))
-            self._reader.add(OPENAPI, role, operation, place, schema, name=name)
+            self._reader.add(
+                OPENAPI, role, operation, place, schema, name=name, bundler=self._bundler
+            )
 
     # References.
 
@@ -132,48 +134,11 @@ class _Operations:
                 return place, value
             if alone and len(value) > 1:
                 return place, value
-            found = self._pointed(value["$ref"])
+            found = follow(self._top, self._document, value["$ref"])
             if found is None:
                 return None
             place, value = found
         return None
-
-    def _pointed(self, reference: str) -> tuple[Place, Any] | None:
-        """The value that a reference like `#/components/schemas/Pet` names."""
-        if not reference.startswith("#/") or reference.count("/") > _MAX_STEPS:
-            return None
-        place: Place = self._top
-        value: Any = self._document
-        for step in reference[2:].split("/"):
-            token = _unescaped(step)
-            if value.__class__ is list:
-                if not (token.isascii() and token.isdecimal() and len(token) <= _INDEX_DIGITS):
-                    return None
-                index = int(token)
-                if index >= len(value):
-                    return None
-                place, value = (place, index), value[index]
-            elif value.__class__ is dict and token in value:
-                place, value = (place, token), value[token]
-            else:
-                return None
-        return place, value
-
-
-#: More digits are no index of a list that fits in memory.
-_INDEX_DIGITS = 12
-
-
-def _unescaped(step: str) -> str:
-    """A token of a pointer in a URI fragment: percent-decoded, then `~1` and `~0` undone."""
-    if "%" in step:
-        first, *rest = step.split("%")
-        try:
-            raw = [bytes.fromhex(part[:2]) + part[2:].encode() for part in rest]
-            step = (first.encode() + b"".join(raw)).decode()
-        except ValueError:  # no hexadecimal digits, or no UTF-8: it names nothing
-            return step
-    return step.replace("~1", "/").replace("~0", "~")
 
 
 def _is_document(body: dict[str, Any]) -> bool:

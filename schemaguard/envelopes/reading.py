@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, TypeAlias
 
+    from schemaguard.envelopes.bundling import Bundler
     from schemaguard.envelopes.result import Place
 
     Test: TypeAlias = Callable[[dict[str, Any]], bool]
@@ -164,10 +165,11 @@ class Reader:
         *,
         name: str | None = None,
         strict: bool | None = None,
+        bundler: Bundler | None = None,
     ) -> None:
         """Take a value as a schema, or note that it is none."""
         if schema.__class__ is dict or schema.__class__ is bool:
-            made = ToolSchema(api, role, place, schema_place, schema, name, strict)
+            made = ToolSchema(api, role, place, schema_place, schema, name, strict, bundler=bundler)
             self.tools.append(made)
         else:
             self.problem(schema_place, f"the schema is {described(schema)}")

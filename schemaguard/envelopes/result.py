@@ -13,8 +13,10 @@ from schemaguard.report import escape
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from typing import Any, TypeAlias
+
+    from schemaguard.envelopes.bundling import Bundler
 
     #: Links nest at most a dozen deep: `unpack` looks no deeper into a value.
     Place: TypeAlias = tuple["Place", str | int] | None
@@ -89,7 +91,17 @@ class ToolSchema(Frozen):
             from `schema_pointer`.
     """
 
-    __slots__ = ("_place", "_schema_place", "api", "encoded", "name", "role", "schema", "strict")
+    __slots__ = (
+        "_bundler",
+        "_place",
+        "_schema_place",
+        "api",
+        "encoded",
+        "name",
+        "role",
+        "schema",
+        "strict",
+    )
 
     api: str
     role: str
@@ -108,6 +120,7 @@ class ToolSchema(Frozen):
         name: str | None = None,
         strict: bool | None = None,
         encoded: bool = False,
+        bundler: Bundler | None = None,
     ) -> None:
         self._fill(
             api=api,
@@ -116,6 +129,7 @@ class ToolSchema(Frozen):
             schema=schema,
             strict=strict,
             encoded=encoded,
+            _bundler=bundler,
             _place=place,
             _schema_place=schema_place,
         )
@@ -139,6 +153,21 @@ class ToolSchema(Frozen):
     def schema_pointer(self) -> str:
         """JSON Pointer to the schema. Built at each call."""
         return pointer_to(self.schema_place)
+
+    def standalone(self) -> tuple[Any, Mapping[str, Place]] | None:
+        """The schema with all that it refers to, where that is elsewhere in the value (OpenAPI).
+
+        Returns:
+            The schema, which is `schema` itself where it refers to nothing outside of it; and each
+            definition in its `$defs` that was brought in → the place in the value. None when the
+            schemas of the value would together be too large (`bundling.MAX_VALUES`).
+        """
+        bundler: Bundler | None = self._bundler  # type: ignore[attr-defined]
+        return (
+            (self.schema, {})
+            if bundler is None
+            else bundler.bundled(self.schema_place, self.schema)
+        )
 
     def _but_the_schema(self) -> tuple[object, ...]:
         return (
@@ -168,7 +197,7 @@ class ToolSchema(Frozen):
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        rest = (self.schema, self.name, self.strict, self.encoded)
+        rest = (self.schema, self.name, self.strict, self.encoded, self._bundler)  # type: ignore[attr-defined]
         return ToolSchema, (self.api, self.role, self.place, self.schema_place, *rest)
 
 

@@ -9,7 +9,7 @@ from schemaguard.envelopes.result import KINDS, MIXED, SCHEMA, Unpacked
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from typing import Any, TypeAlias
 
     from schemaguard.envelopes.result import Place
@@ -39,29 +39,34 @@ _LISTS = ("tools", "functions")
 #: Where a schema may hold what looks like tools, and perhaps is no schema then.
 _DOUBTFUL = ("properties", "items", *_LISTS)
 
-#: Every form of every family has a member of one of these names. Objects without one, which a
-#: hostile value may have by the million, are not looked at a family at a time.
-_TELLING = frozenset(
+#: Every form of a tool has a member of one of these names, and every request, answer and document
+#: one of those below. Most objects have none: schemas, and what a hostile value may have by the
+#: million. These are not looked at a family at a time.
+TELLING_OF_TOOLS = frozenset(
     {
-        # tools
         "function",
         "functionDeclarations",
         "function_declarations",
         "inputSchema",
         "input_schema",
+        "name",
         "outputSchema",
         "parameter_definitions",
         "parameters",
         "parametersJsonSchema",
         "parameters_json_schema",
         "toolSpec",
-        "type",
-        # requests, answers and documents
+        "tools",
+    }
+)
+TELLING_OF_REQUESTS = frozenset(
+    {
         "anthropic_version",
         "contents",
         "generationConfig",
         "generation_config",
         "input",
+        "json_schema",
         "jsonrpc",
         "message",
         "messages",
@@ -265,8 +270,9 @@ def _lists(value: dict[str, Any]) -> list[str]:
 def _recognised(spot: _Spot) -> list[Reading]:
     """All that an object can be read as, the likeliest first."""
     value, place, name = spot.value, spot.place, spot.name
-    telling = not _TELLING.isdisjoint(value)
-    requests = [family for family in FAMILIES if family.is_request(value)] if telling else []
+    requests = []
+    if not TELLING_OF_REQUESTS.isdisjoint(value):
+        requests = [family for family in FAMILIES if family.is_request(value)]
     if openapi.FAMILY in requests:  # has schemas beside the paths, and may look like one
         return [_as_request(openapi.FAMILY, place, value)]
     if len(requests) > 1 and openai.CHAT in requests:  # the form that the others are made of
@@ -287,7 +293,7 @@ def _recognised(spot: _Spot) -> list[Reading]:
 
 
 def _claimants(value: dict[str, Any]) -> list[Family]:
-    if _TELLING.isdisjoint(value):
+    if TELLING_OF_TOOLS.isdisjoint(value):
         return []
     return [family for family in FAMILIES if family.claims(value)]
 
@@ -301,17 +307,16 @@ def _doubts(place: Place, value: dict[str, Any]) -> list[Reading]:
     found: list[Reading] = []
     for key in _DOUBTFUL:
         inner = value.get(key)
-        members: list[Any] = []
+        members: Iterable[Any] = ()
         if inner.__class__ is list:
             members = inner
         elif inner.__class__ is dict:
-            members = list(inner.values())
-        kinds = {
-            family.kind: family
-            for member in members
-            if member.__class__ is dict and not is_strong(member)
-            for family in _claimants(member)
-        }
+            members = inner.values()
+        kinds = {}
+        for member in members:
+            if member.__class__ is dict and not TELLING_OF_TOOLS.isdisjoint(member):
+                for family in () if is_strong(member) else _claimants(member):
+                    kinds[family.kind] = family
         found += [_as_tools(family, (place, key), inner) for family in kinds.values()]
     return found
 

@@ -20,19 +20,24 @@ source and a date for all of it::
 
     [rules]
     SG401 = "error"             # error, warning or note; a rule that is not listed is off
+
+Beside it, `NAME-YYYY-MM-DD.json` has the same table, parsed (`make docs` writes it), and a checksum
+of the file that it was made from: a start-up then need not load the TOML parser. One that does not
+fit its file counts for nothing.
 """
 
 from __future__ import annotations
 
 import os
 from types import MappingProxyType
+from zlib import crc32
 
 from schemaguard._frozen import Frozen
 from schemaguard.errors import ProfileError, printable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 SEVERITIES = ("error", "warning", "note")
 BASES = ("documented", "observed", "inferred", "disputed")
@@ -89,6 +94,20 @@ class Profile(Frozen):
     def __hash__(self) -> int:
         return hash(self.id)
 
+    def __reduce__(self) -> tuple[Callable[..., Profile], tuple[object, ...]]:
+        plain = {"budgets": dict, "lists": dict, "severities": dict}
+        fields = {name: plain.get(name, _same)(getattr(self, name)) for name in self.__slots__}
+        return _restored, (fields,)
+
+
+def _same(value: object) -> object:
+    return value
+
+
+def _restored(fields: dict[str, object]) -> Profile:
+    frozen = {k: MappingProxyType(v) if isinstance(v, dict) else v for k, v in fields.items()}
+    return Profile(**frozen)
+
 
 def names() -> tuple[str, ...]:
     """The plain names of the profiles that ship, sorted."""
@@ -127,14 +146,47 @@ def load(name: str) -> Profile:
 
 
 def _read(stem: str) -> Profile:
-    import tomllib  # noqa: PLC0415  (14 ms that an import of schemaguard need not pay)
+    path = os.path.join(_FOLDER, stem)
+    with open(path + ".toml", "rb") as file:
+        content = file.read()
+    return from_table(_parsed_before(path + ".json", content) or _parsed(stem, content), stem)
 
-    with open(os.path.join(_FOLDER, stem + ".toml"), "rb") as file:
-        try:
-            table = tomllib.load(file)
-        except tomllib.TOMLDecodeError as error:
-            raise ProfileError(f"profile {stem}: {error}") from error
-    return from_table(table, stem)
+
+def _parsed(stem: str, content: bytes) -> dict[str, object]:
+    import tomllib  # noqa: PLC0415  (14 ms that hardly anybody has to pay)
+
+    try:
+        return tomllib.loads(content.decode())
+    except ValueError as error:
+        raise ProfileError(f"profile {stem}: {error}") from error
+
+
+def _parsed_before(path: str, content: bytes) -> dict[str, object] | None:
+    """The table that was made of this very content, or None."""
+    from json import loads  # noqa: PLC0415  (only where profiles are read)
+
+    try:
+        with open(path, "rb") as file:
+            kept = loads(file.read())
+        if kept["checksum"] == crc32(content):
+            table: dict[str, object] = kept["table"]
+            return table
+    except (OSError, ValueError, TypeError, KeyError):
+        pass
+    return None
+
+
+def parsed_files() -> dict[str, str]:
+    """Name → content of the files that hold the parsed tables, as they have to be."""
+    from json import dumps  # noqa: PLC0415  (only where they are written)
+
+    made = {}
+    for stem in _stems():
+        with open(os.path.join(_FOLDER, stem + ".toml"), "rb") as file:
+            content = file.read()
+        kept = {"checksum": crc32(content), "table": _parsed(stem, content)}
+        made[stem + ".json"] = dumps(kept, indent=1, default=str) + "\n"
+    return made
 
 
 def from_table(table: Mapping[str, object], stem: str) -> Profile:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 
 from schemaguard.errors import cut, printable
 from schemaguard.render import MAX_SHOWN
+from schemaguard.rules import plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -96,6 +98,22 @@ def message(finding: Finding) -> str:
 def fix(finding: Finding) -> str:
     """The finding's fix, safe and of bounded length."""
     return safe(cut(finding.fix, MAX_SHOWN))
+
+
+_link = re.compile(r"\[([^\]]*)\]\([^)]*\)").sub
+
+
+_blank = re.compile(r"(?<!\{)\{(\w+)[^{}]*\}").sub
+
+
+def unfilled(template: str) -> str:
+    """A rule's sentence for people: what a finding fills in is named in capitals."""
+    return plain(_blank(lambda field: field[1].upper(), template))
+
+
+def unlinked(text: str) -> str:
+    """The text of a rule's page without the links of the page, which lead from there alone."""
+    return _link(r"\1", text)
 
 
 def relative(path: str) -> str:

@@ -35,13 +35,6 @@ _MAX_RESULTS = 25_000
 _placeholder = re.compile(r"\{[0-9]+\}").search
 
 
-class _Blanks(dict[str, str]):
-    """What stands in a rule's sentence for what a finding fills in: `KEYWORD` for `{keyword}`."""
-
-    def __missing__(self, key: str) -> str:
-        return key.upper()
-
-
 def render(files: Sequence[FileReport]) -> str:
     """One log with one run; `results` is there, and empty, when nothing was found.
 
@@ -76,8 +69,8 @@ def render(files: Sequence[FileReport]) -> str:
 
 
 def _rule(rule: Rule, level: str) -> dict[str, Any]:
-    why = [" ".join(part.split()) for part in rule.why.split("\n\n")]
-    text = [*why, f"Fix: {rule.fix.format_map(_Blanks())}"]
+    why = [" ".join(part.split()) for part in common.unlinked(rule.why).split("\n\n")]
+    text = [*why, f"Fix: {common.unfilled(rule.fix)}"]
     markdown = list(text)
     # An example that starts with "@" is the name of one too long to write down.
     for title, example in (("Bad", rule.bad), ("Good", rule.good)):

@@ -12,8 +12,9 @@ if TYPE_CHECKING:
     from schemaguard.lint import CheckedTool
     from schemaguard.report import BudgetUse
 
-#: Columns of a whole bar.
+#: Columns of a whole bar, and of a budget's name at the least.
 _BAR = 20
+_NAME = 13
 #: How many contributors are shown, and how much of the pointer of one.
 _TOP = 3
 _SHOWN = 60
@@ -30,17 +31,19 @@ def table(where: str, tool: CheckedTool, paint: Callable[[str, str], str]) -> It
     name = "" if tool.name is None else f"tool '{cut(tool.name, _SHOWN)}' > "
     heading = safe(f"{name}#{cut(tool.pointer, _SHOWN)}")
     yield f"{paint('path', where)}: {heading}: budgets of {tool.report.profile}"
-    for use in tool.report.budgets:
-        yield _row(use, paint)
+    budgets = tool.report.budgets
+    width = max([_NAME, *(len(use.name) for use in budgets)])
+    for use in budgets:
+        yield _row(use, width, paint)
         top = [f"{c.amount:,} at #{cut(c.pointer, _SHOWN)}" for c in use.top[:_TOP] if c.amount]
         if top:
             yield paint("dim", safe("      " + ", ".join(top)))
 
 
-def _row(use: BudgetUse, paint: Callable[[str, str], str]) -> str:
+def _row(use: BudgetUse, width: int, paint: Callable[[str, str], str]) -> str:
     used = "?" if use.used is None else f"{use.used:,}"
     limit = "-" if use.limit is None else f"{use.limit:,}"
-    row = f"  {use.name:<13}{used:>11} of {limit:>10}"
+    row = f"  {use.name:<{width}}{used:>11} of {limit:>10}"
     if use.used is None or use.limit is None:
         return row
     over = use.used > use.limit

@@ -99,6 +99,13 @@ class Source:
         """
         return dict.fromkeys(pointers)
 
+    def tokens_of_faults(self) -> dict[int, tuple[str | int, ...]]:
+        """Offset of a fault → the steps from the root to the value or name that is at fault.
+
+        Faults that have no place in a value have none here.
+        """
+        return {}
+
     def line_column(self, offset: int) -> tuple[int, int] | None:
         """Line and column of an offset, both from 1, columns in code points."""
         if self.text is None:

@@ -11,6 +11,8 @@ from __future__ import annotations
 import os
 import re
 
+from schemaguard import globs
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -173,20 +175,10 @@ def _relative(path: str, root: str) -> str:
     return "" if relative == "." else relative
 
 
-# ------------------------------------------------------------------------------------------------
-# Globs
-# ------------------------------------------------------------------------------------------------
-
-#: Steps of a glob: `**/` stands for any number of folders.
-_glob_part = re.compile(r"\*\*/|\*\*|\*|\?|\[!?[^\]/]+\]|.", re.DOTALL).findall
-
-
-def _matcher(globs: Sequence[str]) -> Callable[[str, str], bool]:
+def _matcher(patterns: Sequence[str]) -> Callable[[str, str], bool]:
     """What tells whether a name, or its path from the root, is meant by one of some globs."""
-    names = [_regex(g) for g in globs if "/" not in g.rstrip("/")]
-    paths = [_regex(g.removeprefix("./").lstrip("/")) for g in globs if "/" in g.rstrip("/")]
-    name = re.compile("|".join(names)).fullmatch if names else None
-    path = re.compile("|".join(paths)).fullmatch if paths else None
+    name = _any_of(p for p in patterns if not globs.is_anchored(p))
+    path = _any_of(p for p in patterns if globs.is_anchored(p))
 
     def matches(base: str, full: str) -> bool:
         return bool((name and name(base)) or (path and path(full)))
@@ -194,34 +186,9 @@ def _matcher(globs: Sequence[str]) -> Callable[[str, str], bool]:
     return matches
 
 
-def _regex(glob: str) -> str:
-    out = []
-    for part in _glob_part(glob.rstrip("/")):
-        if part == "**/":
-            out.append("(?:[^/]+/)*")
-        elif part == "**":
-            out.append("(?s:.*)")
-        elif part == "*":
-            out.append("[^/]*")
-        elif part == "?":
-            out.append("[^/]")
-        elif len(part) > 1:
-            out.append(_set(part))
-        else:
-            out.append(re.escape(part))
-    return "(?:" + "".join(out) + ")"
-
-
-def _set(part: str) -> str:
-    """`[a-z]` or `[!a-z]`; a set that has no meaning stands for itself."""
-    negated = part[1] == "!"
-    inner = "".join("\\" + c if c in "\\[^&~|" else c for c in part[1 + negated : -1])
-    made = f"[^/{inner}]" if negated else f"[{inner}]"
-    try:
-        re.compile(made)
-    except re.error:
-        return re.escape(part)
-    return made
+def _any_of(patterns: Iterable[str]) -> Callable[[str], object] | None:
+    found = "|".join(f"(?:{globs.regex(pattern)})" for pattern in patterns)
+    return re.compile(found, re.DOTALL).fullmatch if found else None
 
 
 # ------------------------------------------------------------------------------------------------

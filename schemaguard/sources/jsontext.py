@@ -46,6 +46,10 @@ class JsonSource(Source):
         """See `Source.spans`."""
         return self._document.spans(pointers)
 
+    def tokens_of_faults(self) -> dict[int, tuple[str | int, ...]]:
+        """See `Source.tokens_of_faults`."""
+        return self._document.tokens_of_faults()
+
 
 def read_json(path: str, data: bytes | str, limits: Limits) -> Source:
     """Read one JSON text."""
@@ -92,6 +96,15 @@ class LinesSource(Source):
                 span = spans[pointer[drop:]]
                 found[pointer] = span and (start + span[0], start + span[1])
         return found
+
+    def tokens_of_faults(self) -> dict[int, tuple[str | int, ...]]:
+        """See `Source.tokens_of_faults`."""
+        return {
+            start + offset: (index, *tokens)
+            for index, (start, document) in enumerate(self._documents)
+            if document.faults
+            for offset, tokens in document.tokens_of_faults().items()
+        }
 
 
 def read_lines(path: str, data: bytes | str, limits: Limits) -> Source:

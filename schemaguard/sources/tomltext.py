@@ -14,7 +14,7 @@ from json.encoder import encode_basestring_ascii
 from schemaguard import data as values
 from schemaguard.errors import cut
 from schemaguard.reader import Fault, Limits
-from schemaguard.report import escape
+from schemaguard.report import escape, pointer_of
 from schemaguard.sources.base import Part, Source
 from schemaguard.sources.jsontext import decoded
 
@@ -43,11 +43,23 @@ _brackets = re.compile(r"""[\[\]{}"'#\n]""").search
 class TomlSource(Source):
     """A TOML file."""
 
-    __slots__ = ("_places",)
+    __slots__ = ("_places", "_tokens")
 
-    def __init__(self, path: str, text: str, part: Part, faults: tuple[Fault, ...]) -> None:
+    def __init__(
+        self,
+        path: str,
+        text: str,
+        part: Part,
+        faults: tuple[Fault, ...],
+        tokens: tuple[str | int, ...] | None = None,
+    ) -> None:
         super().__init__(path, "toml", text, (part,), faults)
         self._places: dict[str, Span] | None = None
+        self._tokens = tokens
+
+    def tokens_of_faults(self) -> dict[int, tuple[str | int, ...]]:
+        """See `Source.tokens_of_faults`."""
+        return {} if self._tokens is None else {self.faults[0].offset: self._tokens}
 
     def spans(self, pointers: Iterable[str]) -> dict[str, Span | None]:
         """See `Source.spans`; of what has no line of its own, the place of what it is in."""
@@ -55,13 +67,13 @@ class TomlSource(Source):
             return dict.fromkeys(pointers)
         if self._places is None:
             self._places = _places(self.text)
-        found: dict[str, Span | None] = {}
-        for pointer in pointers:
-            above = pointer
-            while above and above not in self._places:
-                above = above.rpartition("/")[0]
-            found[pointer] = self._places.get(above)
-        return found
+        return {pointer: _closest(self._places, pointer) for pointer in pointers}
+
+
+def _closest(places: dict[str, Span], pointer: str) -> Span | None:
+    while pointer and pointer not in places:
+        pointer = pointer.rpartition("/")[0]
+    return places.get(pointer)
 
 
 def read_toml(path: str, data: bytes | str, limits: Limits) -> Source:
@@ -70,6 +82,7 @@ def read_toml(path: str, data: bytes | str, limits: Limits) -> Source:
     if isinstance(text, Fault):
         return Source(path, "toml", None, (), (text,))
     fault: Fault | None = None
+    tokens: tuple[str | int, ...] | None = None
     value: Any = None
     if len(text) > MAX_LENGTH:
         fault = Fault("too-many-bytes", 0, f"more than {MAX_LENGTH} characters of TOML")
@@ -83,9 +96,9 @@ def read_toml(path: str, data: bytes | str, limits: Limits) -> Source:
         except ValueError as error:  # of dates and numbers, too
             fault = _syntax(text, str(error))
         else:
-            fault = _measured(value, limits)
+            fault, tokens = _measured(text, value, limits)
     faults = () if fault is None else (fault,)
-    return TomlSource(path, text, Part("", value, readable=fault is None), faults)
+    return TomlSource(path, text, Part("", value, readable=fault is None), faults, tokens)
 
 
 def _syntax(text: str, message: str) -> Fault:
@@ -100,20 +113,24 @@ def _syntax(text: str, message: str) -> Fault:
         offset += int(match[2]) - 1
     said = message[: match.start()] if match else message
     shown = encode_basestring_ascii(cut(said, 120))[1:-1].replace('\\"', '"')
-    return Fault("invalid-json", min(offset, len(text)), f"read as TOML: {shown}")
+    return Fault("invalid-json", min(offset, len(text)), f"the TOML cannot be read: {shown}")
 
 
-def _measured(value: Any, limits: Limits) -> Fault | None:
+def _measured(
+    text: str, value: Any, limits: Limits
+) -> tuple[Fault | None, tuple[str | int, ...] | None]:
+    """What is wrong with a value that was read, and the steps to it."""
     inside, nesting, found = values.faults(value, limits.max_nodes, 100)
     if inside > limits.max_nodes:
-        return Fault("too-many-nodes", 0, str(limits.max_nodes))
+        return Fault("too-many-nodes", 0, str(limits.max_nodes)), None
     depth = min(limits.max_depth, MAX_DEPTH)
     if nesting > depth:
-        return Fault("text-too-deep", 0, str(depth))
-    for name, _, detail in found:
+        return Fault("text-too-deep", 0, str(depth)), None
+    for name, tokens, detail in found:
         if name != "not-json":
-            return Fault(name, 0, detail)
-    return None
+            span = _closest(_places(text), pointer_of(None, tokens))
+            return Fault(name, span[0] if span else 0, detail), tokens
+    return None, None
 
 
 # ------------------------------------------------------------------------------------------------

@@ -36,7 +36,7 @@ except ImportError as error:
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Any
 
     from schemaguard.sources.base import Span
@@ -111,6 +111,14 @@ class YamlSource(Source):
         """See `Source.spans`."""
         return {pointer: self._span(pointer) for pointer in pointers}
 
+    def tokens_of_faults(self) -> dict[int, tuple[str | int, ...]]:
+        """See `Source.tokens_of_faults`."""
+        several = len(self._reader.documents) > 1
+        return {
+            offset: (document, *tokens) if several else tokens
+            for offset, (document, tokens) in self._reader.places.items()
+        }
+
     def _span(self, pointer: str) -> Span | None:
         tokens = list(tokens_of(pointer))
         documents = self._reader.documents
@@ -167,6 +175,7 @@ class _Reader:
         starts, ends: offsets of the values, by number, in code points.
         members: the members of containers, by the container's `id`.
         faults, fault_count, readable: as in `Document`.
+        places: offset of a fault → the number of its document, and the steps from there.
     """
 
     def __init__(self, text: str, limits: Limits) -> None:
@@ -177,6 +186,7 @@ class _Reader:
         self.faults: list[Fault] = []
         self.fault_count = 0
         self.readable = True
+        self.places: dict[int, tuple[int, tuple[str | int, ...]]] = {}
         self._text = text
         self._limits = limits
         self._max_depth = min(limits.max_depth, MAX_DEPTH)
@@ -210,7 +220,7 @@ class _Reader:
                 self._fault("text-too-deep", offset, str(self._max_depth))
             else:
                 said = " ".join(filter(None, (error.context, error.problem)))
-                self._fault("invalid-json", offset, f"read as YAML: {said}")
+                self._fault("invalid-json", offset, f"the YAML cannot be read: {said}")
         finally:
             loader.dispose()
 
@@ -276,23 +286,25 @@ class _Reader:
         if tag == _MERGE:
             return _MERGE_KEY
         if tag not in _CONSTRUCT:
-            self._fault(
+            self._fault_here(
                 "invalid-json", start, f"the YAML tag {_quoted(tag)} stands for no JSON type"
             )
             return None
         if len(text) > MAX_INTEGER_DIGITS and tag in (_TAG + "int", _TAG + "float"):
             # Numbers to the base of 60 take quadratic time.
-            self._fault("overlong-integer", start, f"{len(text):,}")
+            self._fault_here("overlong-integer", start, f"{len(text):,}")
             return None
         try:
             value = _construct(tag, text)
         except (ValueError, OverflowError, KeyError, IndexError, yaml.YAMLError):
-            self._fault("invalid-json", start, f"{_quoted(text)} is no {tag.removeprefix(_TAG)}")
+            self._fault_here(
+                "invalid-json", start, f"{_quoted(text)} is no {tag.removeprefix(_TAG)}"
+            )
             return None
         if value.__class__ is float and (value != value or abs(value) == _INFINITY):  # noqa: PLR0124  (NaN)
             is_literal = "." in text and any(c in text for c in "nN")
             name = "non-finite-number" if is_literal else "overflowing-number"
-            self._fault(name, start, cut(text, _SHOWN))
+            self._fault_here(name, start, cut(text, _SHOWN))
         return value
 
     def _sequence(self, event: Any) -> None:
@@ -305,7 +317,7 @@ class _Reader:
         start = event.start_mark.index
         tag = event.tag
         if tag not in (None, "!", plain):
-            self._fault(
+            self._fault_here(
                 "invalid-json", start, f"the YAML tag {_quoted(tag)} stands for no JSON type"
             )
         if self._stack:
@@ -335,7 +347,9 @@ class _Reader:
         start = event.start_mark.index
         found = self._anchors.get(event.anchor)
         if found is None:
-            self._fatal("invalid-json", start, f"read as YAML: no anchor {_quoted(event.anchor)}")
+            self._fatal(
+                "invalid-json", start, f"the YAML cannot be read: no anchor {_quoted(event.anchor)}"
+            )
             return
         value, number = found
         if value is _MERGE_KEY:
@@ -374,7 +388,7 @@ class _Reader:
             frame.merges.append((value, number))
             return
         if key in container:
-            self._fault("duplicate-key", frame.key_start, _quoted(str(key)))
+            self._fault_here("duplicate-key", frame.key_start, _quoted(str(key)), str(key))
             if frame.members.moved is None:
                 frame.members.moved = {}
             frame.members.moved[key] = number
@@ -395,7 +409,7 @@ class _Reader:
                     self._fatal(
                         "invalid-json",
                         self.starts[number],
-                        "read as YAML: `<<` takes a mapping or a list of mappings",
+                        "the YAML cannot be read: `<<` takes a mapping or a list of mappings",
                     )
                     return
                 self._merged += len(source)
@@ -430,13 +444,28 @@ class _Reader:
 
     # Faults
 
-    def _fault(self, name: str, offset: int, detail: str) -> None:
+    def _fault(self, name: str, offset: int, detail: str) -> bool:
+        """Note a fault; False when there are too many of its name to keep it."""
         self.fault_count += 1
         if name != "duplicate-key":
             self.readable = False
-        if len(self.faults) < MAX_FAULTS or name not in self._names:
-            self._names.add(name)
-            self.faults.append(Fault(name, offset, detail))
+        if len(self.faults) >= MAX_FAULTS and name in self._names:
+            return False
+        self._names.add(name)
+        self.faults.append(Fault(name, offset, detail))
+        return True
+
+    def _fault_here(self, name: str, offset: int, detail: str, *step: str) -> None:
+        """Note a fault of the value that is being read, or of a name in it; the reading goes on."""
+        if self._fault(name, offset, detail):
+            self.places[offset] = len(self.documents), (*self._steps(), *step)
+
+    def _steps(self) -> Iterator[str | int]:
+        for frame in self._stack:
+            if frame.container.__class__ is list:
+                yield len(frame.container)
+            elif frame.key.__class__ in _KEYS:
+                yield str(frame.key)
 
     def _fatal(self, name: str, offset: int, detail: str) -> None:
         self._fault(name, offset, detail)
