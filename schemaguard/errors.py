@@ -8,6 +8,7 @@
     ├── ProfileError          no such profile, or one that cannot be read
     ├── MissingExtra          an optional part is not installed (also an ImportError)
     └── CompileError          the grammar stage could not make a grammar
+        └── CompileRefused    and did not let the engine try, or ended it
 
 Bad input is never an exception of `check`: it is a diagnostic in the report.
 """
@@ -69,8 +70,8 @@ class CompileError(SchemaguardError):
     """The grammar stage could not make a grammar of an accepted schema.
 
     Attributes:
-        reason: "unsupported" (the engine refuses the schema), "cost" (a rule of the engine's
-            profile does), or "engine" (the engine failed).
+        reason: "unsupported" (the engine refuses the schema) or "engine" (the engine failed); of a
+            `CompileRefused`, what it says.
         pointer: JSON Pointer (RFC 6901) into the schema, where it can be known, else None.
         message: one line, printable.
         report: the report of the engine's profile when the reason is "cost".
@@ -94,6 +95,15 @@ class CompileError(SchemaguardError):
         if self.pointer is None:
             return self.message
         return f"{self.message} (at {printable(cut(self.pointer, MAX_POINTER)) or 'the root'})"
+
+
+class CompileRefused(CompileError):  # noqa: N818 - it says what happened
+    """A schema was kept from the engine of this process, or ended in a worker.
+
+    Attributes:
+        reason: "cost" (a rule of the engine's profile rejects it), "timeout", "memory" or "crash"
+            (so it ended in a worker process, now or before), or "busy" (no worker was free).
+    """
 
 
 def cut(text: str, limit: int) -> str:

@@ -18,14 +18,17 @@ install when it is not there.
 
 from __future__ import annotations
 
-from schemaguard.grammar.compiler import CompiledSchema, Compiler, CompileStats
+from schemaguard.grammar.compiled import Compiled, CompiledSchema, CompiledTag, CompileStats
+from schemaguard.grammar.compiler import Compiler
 from schemaguard.grammar.masks import DeadEnd, Masks
 from schemaguard.grammar.matcher import Matcher
 from schemaguard.grammar.tokenizers import Tokenizer, TokenizerError
 
 __all__ = [
     "CompileStats",
+    "Compiled",
     "CompiledSchema",
+    "CompiledTag",
     "Compiler",
     "DeadEnd",
     "Masks",

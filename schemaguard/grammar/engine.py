@@ -6,13 +6,27 @@ module level.
 
 from __future__ import annotations
 
+import atexit
+import os
 import re
+import threading
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from schemaguard.errors import MissingExtra, cut, printable
+from schemaguard.errors import CompileError, MissingExtra, cut, printable
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from types import ModuleType
+
+#: The smallest stack (bytes) of a thread that may compile what the profile `xgrammar` accepts: the
+#: engine recurses along references, groups of patterns and nested data. Python's threads have
+#: 8 MiB on Linux unless `threading.stack_size` says otherwise; macOS gives them 512 KiB.
+MIN_STACK_BYTES = 512 * 1024
+
+#: Seconds that the end of the interpreter waits for a call of the engine; the cost rules keep each
+#: to about one.
+END_SECONDS = 10.0
 
 #: Characters of an engine's message that are kept; "..." follows what is cut.
 MAX_MESSAGE_CHARS = 300
@@ -55,6 +69,63 @@ def torch() -> ModuleType:
     import torch as module  # noqa: PLC0415 - seconds to import: on first use
 
     return module
+
+
+class _Calls:
+    """The long calls of the engine that are under way.
+
+    A thread that is inside one when the interpreter ends aborts the process: Python unwinds it, and
+    the engine's frames do not allow that. So the end waits, and nothing new begins.
+    """
+
+    def __init__(self) -> None:
+        self.changed = threading.Condition()
+        self.count = 0
+        self.ended = False
+
+    def end(self) -> None:
+        """Begin no more, and wait for those that have begun."""
+        with self.changed:
+            self.ended = True
+            self.changed.wait_for(lambda: not self.count, timeout=END_SECONDS)
+
+
+_calls = _Calls()
+
+
+@contextmanager
+def long_call() -> Iterator[None]:
+    """Around a call of the engine that may take long.
+
+    Raises:
+        CompileError: reason "engine": the interpreter is ending.
+    """
+    calls = _calls
+    with calls.changed:
+        if calls.ended:
+            raise CompileError("the interpreter is ending", reason="engine")
+        calls.count += 1
+    try:
+        yield
+    finally:
+        with calls.changed:
+            calls.count -= 1
+            calls.changed.notify_all()
+
+
+def _end() -> None:
+    _calls.end()
+
+
+def _begin_anew() -> None:
+    """In a fork: the threads that were inside a call are not here."""
+    global _calls  # noqa: PLW0603 - one for the process
+    _calls = _Calls()
+
+
+atexit.register(_end)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_begin_anew)
 
 
 def one_line(text: str, limit: int = MAX_MESSAGE_CHARS) -> str:

@@ -228,6 +228,15 @@ class Tokenizer:
         return b"".join(map(self.token_bytes, token_ids))
 
     @property
+    def add_prefix_space(self) -> bool:
+        """Whether the tokenizer puts a space before its input, as xgrammar asks to know."""
+        return self._add_prefix_space
+
+    def packed(self) -> tuple[list[int], bytes]:
+        """The lengths of all tokens by id, and their bytes in one piece."""
+        return [len(token) for token in self._tokens], b"".join(self._tokens)
+
+    @property
     def fingerprint(self) -> str:
         """SHA-256 (hex) of all that decides a mask: the bytes, the stop and special ids, the kind.
 
@@ -236,10 +245,10 @@ class Tokenizer:
         """
         if self._fingerprint is None:
             head = (self.kind, self._add_prefix_space, self.stop_token_ids, self.special_token_ids)
-            lengths = [len(token) for token in self._tokens]
+            lengths, tokens = self.packed()
             digest = hashlib.sha256(json.dumps(head).encode())
             digest.update(struct.pack(f"<{len(lengths)}I", *lengths))
-            digest.update(b"".join(self._tokens))
+            digest.update(tokens)
             self._fingerprint = digest.hexdigest()
         return self._fingerprint
 
