@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import random
 import tracemalloc
 from typing import TYPE_CHECKING, Any
@@ -34,7 +35,12 @@ WHOLE = '{"city":"Oslo","days":3,"units":"é","tags":[true]}'
 
 @pytest.fixture(scope="module", params=["byte-level", "small"])
 def compiler(request: pytest.FixtureRequest) -> Compiler:
-    return Compiler(Tokenizer.byte_level() if request.param == "byte-level" else small())
+    tokenizer = Tokenizer.byte_level() if request.param == "byte-level" else small()
+    return Compiler(tokenizer, isolation="none")
+
+
+def byte_compiler() -> Compiler:
+    return Compiler(Tokenizer.byte_level(), isolation="none")
 
 
 def compiled(compiler: Compiler, schema: Any = CALL) -> CompiledSchema:
@@ -43,11 +49,11 @@ def compiled(compiler: Compiler, schema: Any = CALL) -> CompiledSchema:
     return compiler.compile(accepted)
 
 
-def dead_end(compiler: Compiler) -> Matcher:
+def dead_end(compiler: Compiler, request: str | None = None) -> Matcher:
     """A matcher after `a`, which the grammar lets nothing follow."""
     xgrammar = pytest.importorskip("xgrammar")
     grammar = compiler.engine.compile_grammar('root ::= "a" [^\\x00-\\U0010ffff]')
-    matcher = Matcher(xgrammar.GrammarMatcher(grammar), compiler.tokenizer)
+    matcher = Matcher(xgrammar.GrammarMatcher(grammar), compiler.tokenizer, request)
     assert matcher.accept_token(ord("a"))
     return matcher
 
@@ -134,7 +140,7 @@ def test_a_cleared_row_allows_everything_again(compiler: Compiler) -> None:
 def test_a_row_whose_tokens_are_all_allowed_is_written_as_such() -> None:
     tokens = [bytes((value,)) for value in range(32, 127) if value not in b'"\\']
     tokenizer = Tokenizer([*tokens, b""], kind="letters", stop_token_ids=[93])
-    compiler = Compiler(tokenizer)
+    compiler = Compiler(tokenizer, isolation="none")
     masks = compiler.masks(1)
     xgrammar = pytest.importorskip("xgrammar")
     grammar = compiler.engine.compile_grammar("root ::= [ -~]*")
@@ -148,7 +154,7 @@ def test_a_row_whose_tokens_are_all_allowed_is_written_as_such() -> None:
 def test_after_the_end_a_row_allows_the_stop_tokens_alone() -> None:
     tokens = [bytes((value,)) for value in range(256)]
     tokenizer = Tokenizer(tokens, kind="two stops", stop_token_ids=[256, 290], vocab_size=300)
-    compiler = Compiler(tokenizer)
+    compiler = Compiler(tokenizer, isolation="none")
     matcher = compiled(compiler, {"enum": ["a"]}).matcher()
     masks = compiler.masks(1)
     assert matcher.accept_string('"a"')
@@ -183,8 +189,9 @@ def test_after_a_dead_end_the_logits_are_still_finite_somewhere(compiler: Compil
 
 
 def test_bits_beyond_the_vocabulary_do_not_hide_a_dead_end() -> None:
-    masks = Compiler(Tokenizer.byte_level()).masks(1)  # 257 tokens, 288 bits
+    masks = byte_compiler().masks(1)  # 257 tokens, 288 bits
     masks.bitmask.zero_()
+    assert not masks._allows_something(0)
     masks.bitmask[0, 8] = ~1
 
     assert not masks._allows_something(0)
@@ -197,7 +204,7 @@ def test_bits_beyond_the_vocabulary_do_not_hide_a_dead_end() -> None:
 
 @pytest.mark.parametrize("row", [-1, 2, 10**30])
 def test_a_row_outside_the_batch_is_an_index_error(row: int) -> None:
-    compiler = Compiler(Tokenizer.byte_level())
+    compiler = byte_compiler()
     masks = compiler.masks(2)
 
     for call in (
@@ -211,7 +218,7 @@ def test_a_row_outside_the_batch_is_an_index_error(row: int) -> None:
 
 @pytest.mark.parametrize("row", [True, 0.0, "0", None])
 def test_a_row_that_is_no_integer_is_a_type_error(row: Any) -> None:
-    masks = Compiler(Tokenizer.byte_level()).masks(2)
+    masks = byte_compiler().masks(2)
 
     with pytest.raises(TypeError, match="integer"):
         masks.clear(row)
@@ -220,15 +227,16 @@ def test_a_row_that_is_no_integer_is_a_type_error(row: Any) -> None:
 def test_matchers_of_another_tokenizer_are_refused() -> None:
     # The same size and another meaning: xgrammar itself cannot tell.
     tokens = [bytes((value,)) for value in reversed(range(256))]
-    other = Compiler(Tokenizer(tokens, kind="reversed", stop_token_ids=[256], vocab_size=257))
-    masks = Compiler(Tokenizer.byte_level()).masks(1)
+    tokenizer = Tokenizer(tokens, kind="reversed", stop_token_ids=[256], vocab_size=257)
+    other = Compiler(tokenizer, isolation="none")
+    masks = byte_compiler().masks(1)
 
     with pytest.raises(ValueError, match="another tokenizer"):
         masks.fill(0, compiled(other).matcher())
 
 
 def test_only_a_matcher_of_this_package_fills_a_row() -> None:
-    compiler = Compiler(Tokenizer.byte_level())
+    compiler = byte_compiler()
     matcher = compiled(compiler).matcher()
 
     with pytest.raises(TypeError, match="GrammarMatcher"):
@@ -238,7 +246,314 @@ def test_only_a_matcher_of_this_package_fills_a_row() -> None:
 @pytest.mark.parametrize("size", [0, -1, 1.0, True, "2", None])
 def test_a_batch_has_at_least_one_row(size: Any) -> None:
     with pytest.raises(ValueError, match="batch_size"):
-        Compiler(Tokenizer.byte_level()).masks(size)
+        byte_compiler().masks(size)
+
+
+# Many rows at once ------------------------------------------------------------------------------
+
+PLACES = ("", '{"', '{"city":"', '{"city":"abc', '{"city":"x","days":', WHOLE[:-1], WHOLE)
+
+
+def at(compiler: Compiler, text: str, request: str | None = None) -> Matcher:
+    matcher = compiled(compiler).matcher(request)
+    assert matcher.accept_string(text)
+    return matcher
+
+
+def one_by_one(compiler: Compiler, matchers: dict[int, Matcher], rows: int) -> Any:
+    masks = compiler.masks(rows)
+    for row, matcher in matchers.items():
+        masks.fill(row, matcher)
+    return masks.bitmask
+
+
+def ended(compiler: Compiler) -> Matcher:
+    matcher = at(compiler, WHOLE)
+    assert matcher.accept_token(compiler.tokenizer.stop_token_ids[0])
+    return matcher
+
+
+def test_a_batch_is_filled_like_its_rows_one_by_one(compiler: Compiler) -> None:
+    matchers = [at(compiler, text) for text in PLACES] + [ended(compiler)]
+    masks = compiler.masks(len(matchers))
+
+    masks.fill_batch(matchers)
+
+    expected = one_by_one(compiler, dict(enumerate(matchers)), len(matchers))
+    assert torch.equal(masks.bitmask, expected)
+
+
+@pytest.mark.parametrize("mode", ["eager", "dynamic"])
+def test_a_batch_in_threads_is_filled_like_one_in_turn(mode: str) -> None:
+    compiler = Compiler(small(), isolation="none", mode=mode)
+    masks = compiler.masks(512, threads=64)
+    if masks.threads == 1:
+        pytest.skip("one processor: no threads to compare")
+    masks._threads_from = 2
+    for shift in range(4):
+        matchers = [at(compiler, PLACES[(row + shift) % len(PLACES)]) for row in range(512)]
+
+        masks.fill_batch(matchers)
+
+        expected = one_by_one(compiler, dict(enumerate(matchers)), 512)
+        assert torch.equal(masks.bitmask, expected)
+
+
+def test_threads_never_share_a_matcher(compiler: Compiler) -> None:
+    masks = compiler.masks(4, threads=2)
+    masks._threads_from = 1
+    masks._in_threads = None  # would be an error to use
+    matcher = at(compiler, '{"city":"')
+
+    masks.fill_batch([matcher, matcher, at(compiler, ""), matcher])
+
+    assert masks.allowed(0) == masks.allowed(1) == masks.allowed(3)
+    assert masks.allowed(2)[0] == ord("{")
+
+
+def test_threads_are_bounded_by_the_processors_and_used_for_large_batches_only(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    compiler = byte_compiler()
+    usual = compiler.masks(2)
+    many = compiler.masks(2, threads=10_000)
+    many._threads_from = 1
+
+    many.fill_batch([at(compiler, ""), at(compiler, WHOLE)])
+
+    assert capfd.readouterr().err == ""  # xgrammar logs a line for each thread too many
+    assert 1 <= usual.threads <= 8
+    assert usual._threads_from > 1000  # of 257 ids: there threads never pay
+
+
+@pytest.mark.parametrize("threads", [0, -1, 1.0, True, "2"])
+def test_a_number_of_threads_that_is_none_is_a_value_error(threads: Any) -> None:
+    with pytest.raises(ValueError, match="threads"):
+        byte_compiler().masks(1, threads=threads)
+
+
+def test_none_takes_the_constraint_off_a_row_and_others_stay(compiler: Compiler) -> None:
+    masks = compiler.masks(4)
+    masks.fill_batch([at(compiler, "") for _ in range(4)])
+
+    masks.fill_batch({2: None, 0: at(compiler, '{"city":"x","days":')})
+
+    assert ord("1") in masks.allowed(0)
+    assert ord("{") not in masks.allowed(0)
+    assert masks.allowed(1)[0] == masks.allowed(3)[0] == ord("{")
+    assert len(masks.allowed(2)) == compiler.tokenizer.vocab_size
+    masks.fill_batch([None, None])
+    assert len(masks.allowed(0)) == len(masks.allowed(1)) == compiler.tokenizer.vocab_size
+    assert masks.allowed(3)[0] == ord("{")
+    masks.fill_batch([])
+    masks.fill_batch({})
+    assert masks.allowed(3)[0] == ord("{")
+
+
+def test_with_no_row_constrained_a_batch_touches_no_logits(compiler: Compiler) -> None:
+    masks = compiler.masks(2)
+    logits = torch.randn(2, compiler.tokenizer.vocab_size)
+    before = logits.clone()
+    masks.fill_batch([at(compiler, ""), at(compiler, "")])
+    masks.fill_batch([None, None])
+
+    masks.apply_(logits)
+
+    assert torch.equal(logits, before)
+
+
+def test_a_dead_end_names_row_and_request_and_the_other_rows_are_filled(
+    compiler: Compiler,
+) -> None:
+    matchers = [
+        at(compiler, "", "req-1"),
+        dead_end(compiler, "req-2"),
+        None,
+        at(compiler, WHOLE, "req-4"),
+        dead_end(compiler),
+        ended(compiler),
+    ]
+    masks = compiler.masks(6)
+
+    with pytest.raises(DeadEnd, match=r"row 1 \(request req-2\) and 1 more: no token") as caught:
+        masks.fill_batch(matchers)
+
+    assert (caught.value.row, caught.value.request) == (1, "req-2")
+    assert caught.value.rows == (1, 4)
+    assert caught.value.requests == ("req-2", None)
+    stops = list(compiler.tokenizer.stop_token_ids)
+    assert masks.allowed(0)[0] == ord("{")
+    assert masks.allowed(1) == masks.allowed(4) == masks.allowed(5) == stops
+    assert len(masks.allowed(2)) == compiler.tokenizer.vocab_size
+    logits = torch.zeros(6, compiler.tokenizer.vocab_size)
+    masks.apply_(logits)
+    assert not torch.softmax(logits, dim=-1).isnan().any()
+
+
+def test_the_name_of_a_request_cannot_write_to_a_log(compiler: Compiler) -> None:
+    masks = compiler.masks(1)
+
+    with pytest.raises(DeadEnd) as caught:
+        masks.fill(0, dead_end(compiler, "\x1b[2J\r\n" + "x" * 1_000_000))
+
+    assert str(caught.value).isprintable()
+    assert len(str(caught.value)) < 300
+
+
+def test_a_dead_end_passes_between_processes_whole() -> None:
+    error = pickle.loads(pickle.dumps(DeadEnd({7: None, 3: "req-3"})))  # noqa: S301 - ours
+
+    assert (error.rows, error.requests) == ((3, 7), ("req-3", None))
+    assert str(error) == str(DeadEnd({3: "req-3", 7: None}))
+
+
+def test_a_fork_keeps_the_name_of_its_request(compiler: Compiler) -> None:
+    with pytest.raises(DeadEnd, match="req-9"):
+        compiler.masks(1).fill(0, dead_end(compiler, "req-9").fork())
+
+
+def test_a_wrong_row_or_matcher_in_a_batch_changes_nothing(compiler: Compiler) -> None:
+    masks = compiler.masks(2)
+    masks.fill_batch([at(compiler, ""), None])
+    before = masks.bitmask.clone()
+    good = at(compiler, '{"city":"')
+    other = at(Compiler(Tokenizer.byte_level(), isolation="none"), "")
+
+    for wrong, error in (
+        ({0: good, 2: good}, IndexError),
+        ({0: good, -1: None}, IndexError),
+        ([good, good.fork(), None], IndexError),
+        ({0: good, "1": good}, TypeError),
+        ([good, good.engine], TypeError),
+        ([good, other], ValueError),
+    ):
+        with pytest.raises(error):
+            masks.fill_batch(wrong)  # type: ignore[arg-type]
+        assert torch.equal(masks.bitmask, before)
+
+
+# Drafts -----------------------------------------------------------------------------------------
+
+
+def draft_by_hand(compiler: Compiler, matcher: Matcher, draft: list[int], rows: int) -> Any:
+    """The masks of a draft, one token after the other on a copy."""
+    masks = compiler.masks(rows)
+    copy = matcher.fork()
+    for row in range(len(draft) + 1):
+        masks.fill(row + 1, copy)
+        if row == len(draft) or not copy.accept_token(draft[row]):
+            break
+    return masks.bitmask
+
+
+def test_every_position_of_a_draft_is_masked_as_if_it_had_been_reached(compiler: Compiler) -> None:
+    stop = compiler.tokenizer.stop_token_ids[0]
+    text = [*WHOLE.encode(), stop]
+    for start, length in ((0, 4), (0, 0), (9, 1), (20, 7), (len(text) - 4, 4)):
+        matcher = at(compiler, "")
+        assert matcher.accept_tokens(text[:start]) == start
+        for wrong_at in (*range(length), None):
+            draft = text[start : start + length]
+            if wrong_at is not None:
+                draft[wrong_at] = ord("\x7f") if draft[wrong_at] != stop else ord("x")
+            masks = compiler.masks(length + 3)
+
+            taken = masks.fill_draft(1, matcher, draft)
+
+            expected = draft_by_hand(compiler, matcher, draft, length + 3)
+            assert torch.equal(masks.bitmask, expected), (start, length, wrong_at)
+            copy = matcher.fork()
+            assert taken == copy.accept_tokens(draft)
+        assert matcher.accept_tokens(text[start:]) == len(text) - start  # as it was
+        assert matcher.is_terminated
+
+
+def test_tokens_behind_a_refused_one_are_not_taken(compiler: Compiler) -> None:
+    matcher = at(compiler, "")
+
+    assert matcher.accept_tokens(b'{"city":"x","nope') == len(b'{"city":"x","')
+    assert matcher.accept_tokens(b"days") == 4
+    assert matcher.accept_tokens([]) == 0
+    matcher.rollback(4)
+    assert matcher.accept_tokens([10**9]) == 0
+    assert matcher.accept_tokens(b"days") == 4
+
+
+def test_rows_of_an_earlier_and_longer_draft_lose_their_masks(compiler: Compiler) -> None:
+    masks = compiler.masks(5)
+    matcher = at(compiler, "")
+    assert masks.fill_draft(0, matcher, b'{"ci') == 4
+
+    assert masks.fill_draft(0, matcher, b'{"no') == 2
+
+    assert masks.allowed(2)[0] == ord("c")
+    assert len(masks.allowed(3)) == len(masks.allowed(4)) == compiler.tokenizer.vocab_size
+
+
+def test_a_draft_into_a_dead_end_names_its_row_and_leaves_the_matcher(compiler: Compiler) -> None:
+    matcher = dead_end(compiler, "req-5")
+    matcher.rollback(1)
+    masks = compiler.masks(3)
+
+    with pytest.raises(DeadEnd, match=r"row 1 \(request req-5\)"):
+        masks.fill_draft(0, matcher, b"ab")
+
+    assert masks.allowed(0) == [ord("a")]
+    assert masks.allowed(1) == list(compiler.tokenizer.stop_token_ids)
+    assert matcher.accept_token(ord("a"))
+
+
+@pytest.mark.parametrize(("row", "draft"), [(-1, b""), (2, b""), (0, b"{ "), (1, b"{")])
+def test_a_draft_that_does_not_fit_the_rows_is_an_index_error(
+    compiler: Compiler, row: int, draft: bytes
+) -> None:
+    masks = compiler.masks(2)
+
+    with pytest.raises(IndexError):
+        masks.fill_draft(row, at(compiler, ""), draft)
+
+    assert len(masks.allowed(0)) == len(masks.allowed(1)) == compiler.tokenizer.vocab_size
+
+
+def test_a_token_behind_the_end_is_refused_in_silence(
+    compiler: Compiler, capfd: pytest.CaptureFixture[str]
+) -> None:
+    stop = compiler.tokenizer.stop_token_ids[0]
+    matcher = at(compiler, WHOLE)
+    masks = compiler.masks(4)
+
+    assert masks.fill_draft(0, matcher, [stop, ord("x"), stop]) == 1
+    assert matcher.accept_tokens([stop, stop]) == 1
+    assert not matcher.accept_string("x")
+
+    assert masks.allowed(1) == [stop]
+    assert len(masks.allowed(2)) == compiler.tokenizer.vocab_size
+    assert capfd.readouterr().err == ""  # xgrammar has a line for each
+
+
+# Jumping forward --------------------------------------------------------------------------------
+
+
+def test_forced_tokens_spell_the_forced_text_and_are_accepted() -> None:
+    compiler = Compiler(small(), isolation="none")
+    matcher = compiled(compiler, {"enum": ["true nullé"]}).matcher()
+    whole = '"true nullé"'
+
+    tokens = matcher.forced_tokens()
+
+    spelt = compiler.tokenizer.decode(tokens).decode()
+    assert whole.startswith(spelt)
+    assert len(tokens) < len(spelt)  # the pieces are used, not only the bytes
+    assert len(spelt) >= len(whole) - 2
+    assert matcher.accept_tokens(tokens) == len(tokens)
+    assert matcher.accept_string(whole[len(spelt) :])
+    assert matcher.is_completed
+
+
+def test_nothing_is_forced_where_there_is_a_choice_or_at_the_end(compiler: Compiler) -> None:
+    assert at(compiler, '{"city":"').forced_tokens() == []
+    assert ended(compiler).forced_tokens() == []
+    assert at(compiler, WHOLE).forced_tokens() == []
 
 
 # Applying --------------------------------------------------------------------------------------
@@ -327,7 +642,7 @@ SHAPES = {
 @pytest.mark.parametrize("name", SHAPES)
 def test_logits_that_a_kernel_would_get_wrong_are_refused_untouched(name: str) -> None:
     make, message = SHAPES[name]
-    compiler = Compiler(Tokenizer.byte_level())
+    compiler = byte_compiler()
     masks = compiler.masks(2)
     masks.fill(0, compiled(compiler).matcher())
     logits = make(257)
@@ -350,14 +665,14 @@ def test_logits_that_a_kernel_would_get_wrong_are_refused_untouched(name: str) -
     ],
 )
 def test_logits_of_another_type_are_a_type_error(logits: Any) -> None:
-    masks = Compiler(Tokenizer.byte_level()).masks(1)
+    masks = byte_compiler().masks(1)
 
     with pytest.raises(TypeError, match="logits"):
         masks.apply_(logits)
 
 
 def test_the_masks_are_contiguous_words_of_32_bits() -> None:
-    masks = Compiler(Tokenizer.byte_level()).masks(5)
+    masks = byte_compiler().masks(5)
 
     assert masks.bitmask.dtype == torch.int32
     assert tuple(masks.bitmask.shape) == (5, 9)
@@ -366,7 +681,7 @@ def test_the_masks_are_contiguous_words_of_32_bits() -> None:
 
 
 def test_a_thousand_steps_allocate_nothing_that_stays() -> None:
-    compiler = Compiler(Tokenizer.byte_level())
+    compiler = byte_compiler()
     grammar = compiled(compiler, {"type": "array", "items": {"type": "integer"}})
     masks = compiler.masks(4)
     matchers = [grammar.matcher() for _ in range(4)]
@@ -395,7 +710,7 @@ def test_a_thousand_steps_allocate_nothing_that_stays() -> None:
 
 
 def test_a_real_vocabulary_is_masked_like_a_small_one() -> None:
-    compiler = Compiler(qwen())
+    compiler = Compiler(qwen(), isolation="none")
     grammar = compiled(compiler)
     masks = compiler.masks(2)
     matcher = grammar.matcher()
@@ -441,8 +756,30 @@ def test_cuda_masks_bit_for_bit_like_the_cpu(compiler: Compiler, dtype: Any) -> 
 
 @pytest.mark.gpu
 @needs_cuda
+def test_a_batch_of_a_real_vocabulary_is_masked_on_cuda_bit_for_bit_like_on_the_cpu() -> None:
+    compiler = Compiler(qwen(), isolation="none")
+    grammar = compiled(compiler)
+    masks = compiler.masks(64)
+    matchers: list[Matcher | None] = [grammar.matcher() for _ in range(64)]
+    for row, matcher in enumerate(matchers):
+        assert matcher is not None
+        assert matcher.accept_string(WHOLE[: row % len(WHOLE)])
+    matchers[5] = None
+    for _ in range(3):
+        on_cpu = torch.randn(64, compiler.tokenizer.vocab_size)
+        on_cuda = on_cpu.to("cuda")
+
+        masks.fill_batch(matchers)
+        masks.apply_(on_cuda)
+        masks.apply_(on_cpu)
+
+        assert torch.equal(on_cuda.cpu(), on_cpu)
+
+
+@pytest.mark.gpu
+@needs_cuda
 def test_cuda_steps_reuse_one_pinned_and_one_device_buffer() -> None:
-    compiler = Compiler(Tokenizer.byte_level())
+    compiler = byte_compiler()
     masks = compiler.masks(2)
     grammar = compiled(compiler, {"type": "array", "items": {"type": "integer"}})
     logits = torch.zeros(2, 257, device="cuda")
@@ -452,7 +789,7 @@ def test_cuda_steps_reuse_one_pinned_and_one_device_buffer() -> None:
     before = torch.cuda.memory_allocated()
 
     for _ in range(1000):
-        masks.fill(0, grammar.matcher())
+        masks.fill_batch([grammar.matcher(), None])
         masks.apply_(logits)
     torch.cuda.synchronize()
 
@@ -463,7 +800,7 @@ def test_cuda_steps_reuse_one_pinned_and_one_device_buffer() -> None:
 @pytest.mark.gpu
 @needs_cuda
 def test_filling_again_does_not_change_a_mask_that_is_still_being_copied() -> None:
-    compiler = Compiler(Tokenizer.byte_level())
+    compiler = byte_compiler()
     masks = compiler.masks(1)
     start = compiled(compiler).matcher()
     inside = compiled(compiler).matcher()

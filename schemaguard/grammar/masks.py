@@ -1,6 +1,6 @@
 """Token masks for a batch: filled on the CPU, applied to logits on the CPU or a CUDA device.
 
-A step of decoding is one `fill` a row, one `apply_`, one sample a row, one `accept_token` a row.
+A step of decoding is one `fill_batch`, one `apply_`, one sample a row, one `accept_token` a row.
 No step allocates a tensor: the masks (one bit a token) live as long as the `Masks`, on a CUDA
 machine in pinned memory, with one copy a device made on its first use. Copy and kernel run on the
 current stream of the device; steps of one `Masks` belong on one stream.
@@ -12,31 +12,36 @@ overlap, or whose width is not that of the vocabulary (the tail would stay unmas
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from schemaguard.errors import SchemaguardError
 from schemaguard.grammar import engine
+from schemaguard.grammar.dead_end import DeadEnd
 from schemaguard.grammar.matcher import Matcher
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from schemaguard.grammar.tokenizers import Tokenizer
+
+__all__ = ["MOST_THREADS", "THREADS_PAY", "WORD_BITS", "DeadEnd", "Masks"]
 
 #: Bits of one word of a mask.
 WORD_BITS = 32
 
+#: Rows times token ids from which `fill_batch` uses threads. xgrammar starts them for every call,
+#: which takes 40 to 70 µs: with two threads and free processors, 8 to 16 rows of 131,072 or 152,064
+#: ids break even and 32 rows take four fifths of the time. With busy processors a call waits for
+#: a time slice (4 ms), so the number leans towards no threads.
+THREADS_PAY = 2_000_000
 
-class DeadEnd(SchemaguardError):  # noqa: N818 - it names a state, not a mistake of the caller
-    """No token can follow: neither part of an instance nor a stop token.
+#: Most threads that are used unless asked for: others need the cores, too.
+MOST_THREADS = 8
 
-    A mask without any bit would turn a row of logits into minus infinity and the sample into NaN.
-
-    Attributes:
-        row: the row of the batch; it now allows the stop tokens alone.
-    """
-
-    def __init__(self, row: int) -> None:
-        super().__init__(f"row {row}: no token can follow, the grammar is at a dead end")
-        self.row = row
+# Words that are looked at first to tell a dead end. The single bytes, one of which nearly every
+# state allows, are among the first 2,048 ids of byte-pair vocabularies (from 0, 3 or 1,000 on).
+_HEAD_WORDS = 64
 
 
 class Masks:
@@ -44,47 +49,70 @@ class Masks:
 
     Every row starts without a constraint.
 
+    Args:
+        tokenizer: of the matchers and of the logits.
+        batch_size: number of rows, as many as the engine ever has in one step.
+        threads: most threads of one `fill_batch`; by default half of the processors, at most
+            `MOST_THREADS`. They are used from `THREADS_PAY` on.
+
     Attributes:
         batch_size: number of rows.
+        threads: most threads of one `fill_batch`.
         bitmask: the `int32` CPU tensor of shape (rows, ceil(vocabulary / 32)); bit `t % 32` of
             word `t // 32` says whether token `t` is allowed. Bits beyond the vocabulary mean
             nothing.
     """
 
     __slots__ = (
+        "_bytes",
         "_constrained",
         "_copies",
-        "_count_nonzero",
         "_dtypes",
+        "_head_bytes",
+        "_in_threads",
+        "_in_turn",
         "_last_word",
+        "_row_bytes",
         "_stop_row",
+        "_threads_from",
         "_tokenizer",
         "_torch",
         "_words",
         "_xgrammar",
         "batch_size",
         "bitmask",
+        "threads",
     )
 
-    def __init__(self, tokenizer: Tokenizer, batch_size: int) -> None:
+    def __init__(self, tokenizer: Tokenizer, batch_size: int, threads: int | None = None) -> None:
         if isinstance(batch_size, bool) or not isinstance(batch_size, int) or batch_size < 1:
             raise ValueError(f"batch_size must be a positive integer, not {batch_size!r}")
+        processors = _processors()
+        if threads is None:
+            threads = max(1, min(processors // 2, MOST_THREADS))
+        if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
+            raise ValueError(f"threads must be a positive integer, not {threads!r}")
         torch = engine.torch()
-        import numpy as np  # noqa: PLC0415 - comes with torch
-
         words = -(-tokenizer.vocab_size // WORD_BITS)
         self._xgrammar = engine.xgrammar()
+        # xgrammar has no more threads than processors, and logs a line for each call with more.
+        self.threads = min(threads, processors)
+        self._in_turn = self._xgrammar.BatchGrammarMatcher(max_threads=1)
+        self._in_threads = self._xgrammar.BatchGrammarMatcher(max_threads=self.threads)
+        self._threads_from = -(-THREADS_PAY // tokenizer.vocab_size)
         self._torch = torch
-        self._count_nonzero = np.count_nonzero
         self._dtypes = frozenset((torch.float32, torch.float16, torch.bfloat16))
         self._tokenizer = tokenizer
         self.batch_size = batch_size
         self.bitmask = torch.full(
             (batch_size, words), -1, dtype=torch.int32, pin_memory=torch.cuda.is_available()
         )
-        # The same memory as an array: counting and copying rows there makes no tensors.
+        # The same memory as an array and as bytes: reading and copying there makes no tensors.
         self._words = self.bitmask.numpy()
         self._last_word = (1 << (tokenizer.vocab_size - 1) % WORD_BITS + 1) - 1
+        self._bytes = self._words.reshape(-1).data.cast("B")
+        self._row_bytes = 4 * words
+        self._head_bytes = 4 * min(_HEAD_WORDS, words - 1)
         self._stop_row = self._make_stop_row()
         self._constrained: set[int] = set()
         # device → (mask on it, event that says that the copy to it is done)
@@ -103,22 +131,104 @@ class Masks:
             DeadEnd: nothing can follow.
         """
         self._check_row(row)
-        if type(matcher) is not Matcher:
-            raise TypeError(f"a row is filled from a Matcher, not {type(matcher).__name__}")
-        if matcher.tokenizer is not self._tokenizer:
-            raise ValueError("the matcher is for another tokenizer than these masks")
+        self._check_matcher(matcher)
         self._wait_for_copies()
-        self._constrained.add(row)
+        if not self._fill(row, matcher):
+            raise DeadEnd({row: matcher.request})
+
+    def fill_batch(self, matchers: Sequence[Matcher | None] | Mapping[int, Matcher | None]) -> None:
+        """Fill many rows at once, in threads where that pays.
+
+        Args:
+            matchers: one a row from row 0 on, or row → matcher. None takes the constraint off a
+                row; rows that are not mentioned keep what they have.
+
+        Raises:
+            IndexError: no such row. Nothing is changed then, as with the next two.
+            TypeError: neither a `Matcher` nor None.
+            ValueError: a matcher is for another tokenizer.
+            DeadEnd: nothing can follow in a row; all other rows are filled.
+        """
+        pairs: Iterable[tuple[int, Matcher | None]]
+        if isinstance(matchers, (list, tuple)) or not isinstance(matchers, Mapping):
+            if matchers:
+                self._check_row(len(matchers) - 1)
+            pairs = enumerate(matchers)
+        else:
+            for row in matchers:
+                self._check_row(row)
+            pairs = matchers.items()
+        rows: list[int] = []
+        bound: list[Matcher] = []
+        free: list[int] = []
+        for row, matcher in pairs:
+            if matcher is None:
+                free.append(row)
+            else:
+                self._check_matcher(matcher)
+                rows.append(row)
+                bound.append(matcher)
+        self._wait_for_copies()
+        for row in free:
+            self._words[row] = -1
+            self._constrained.discard(row)
+        if len(rows) > 1:
+            dead = self._fill_together(rows, bound)
+        else:
+            dead = [
+                row
+                for row, matcher in zip(rows, bound, strict=True)
+                if not self._fill(row, matcher)
+            ]
+        if dead:
+            raise DeadEnd({row: bound[rows.index(row)].request for row in dead})
+
+    def fill_draft(self, first_row: int, matcher: Matcher, draft_tokens: Sequence[int]) -> int:
+        """Fill one row for each position of a draft, for speculative decoding.
+
+        Row `first_row + i` allows what can follow the first `i` draft tokens, so a draft of `n`
+        tokens takes `n + 1` rows. Rows behind a token that the grammar refuses get no constraint:
+        the row in front of them rules that token out, so nothing is sampled from them. The matcher
+        stays in its state; give `Matcher.accept_tokens` the tokens that the model has confirmed.
+
+        Args:
+            first_row: the row of the next token.
+            matcher: the state in front of the draft.
+            draft_tokens: what the draft model proposes.
+
+        Returns:
+            How many draft tokens the grammar lets through, from the first on.
+
+        Raises:
+            IndexError: no such rows.
+            TypeError: not a `Matcher`.
+            ValueError: the matcher is for another tokenizer.
+            DeadEnd: nothing can follow at a position; all other rows are filled. Behind the first
+                row this concerns only a model that confirms the draft up to there.
+        """
+        last_row = first_row + len(draft_tokens)
+        self._check_row(first_row)
+        self._check_row(last_row)
+        self._check_matcher(matcher)
+        self._wait_for_copies()
+        dead: dict[int, str | None] = {}
+        taken = 0
         try:
-            matcher.engine.fill_next_token_bitmask(self.bitmask, row)
-        except RuntimeError:
-            if not matcher.engine.is_terminated():
-                raise
-            self._words[row] = self._stop_row
-            return
-        if not self._allows_something(row):
-            self._words[row] = self._stop_row
-            raise DeadEnd(row)
+            while True:
+                row = first_row + taken
+                if not self._fill(row, matcher):
+                    dead[row] = matcher.request
+                if row == last_row or not matcher.accept_token(draft_tokens[taken]):
+                    break
+                taken += 1
+        finally:
+            matcher.rollback(taken)
+        for row in range(first_row + taken + 1, last_row + 1):
+            self._words[row] = -1
+            self._constrained.discard(row)
+        if dead:
+            raise DeadEnd(dead)
+        return taken
 
     def clear(self, row: int) -> None:
         """Take the constraint off a row: every token is allowed.
@@ -163,6 +273,42 @@ class Masks:
         return [t for t in range(self._tokenizer.vocab_size) if number >> t & 1]
 
     # Inside -------------------------------------------------------------------------------------
+
+    def _fill(self, row: int, matcher: Matcher) -> bool:
+        """Fill a row; False, and the stop tokens alone, when nothing can follow."""
+        self._constrained.add(row)
+        try:
+            matcher.engine.fill_next_token_bitmask(self.bitmask, row)
+        except RuntimeError:
+            if not matcher.engine.is_terminated():
+                raise
+            self._words[row] = self._stop_row
+            return True
+        if self._allows_something(row):
+            return True
+        self._words[row] = self._stop_row
+        return False
+
+    def _fill_together(self, rows: Sequence[int], matchers: Sequence[Matcher]) -> list[int]:
+        """Fill rows in one call of the engine; returns those at a dead end."""
+        self._constrained.update(rows)
+        engines, live = [], []
+        for row, matcher in zip(rows, matchers, strict=True):
+            # The engine gives up on a whole batch over one output that has ended.
+            if matcher.engine.is_terminated():
+                self._words[row] = self._stop_row
+            else:
+                engines.append(matcher.engine)
+                live.append(row)
+        batch = self._in_turn
+        # Two threads must not work on one state.
+        if len(engines) >= self._threads_from and len(set(map(id, engines))) == len(engines):
+            batch = self._in_threads
+        batch.batch_fill_next_token_bitmask(engines, self.bitmask, live)
+        dead = [row for row in live if not self._allows_something(row)]
+        for row in dead:
+            self._words[row] = self._stop_row
+        return dead
 
     def _check_logits(self, logits: Any) -> None:
         if not isinstance(logits, self._torch.Tensor):
@@ -214,11 +360,13 @@ class Masks:
             done.synchronize()
 
     def _allows_something(self, row: int) -> bool:
+        # Nearly always one of the first bytes says so. Reading the whole row takes as long as
+        # filling many a one.
+        start = row * self._row_bytes
+        if any(self._bytes[start : start + self._head_bytes]):
+            return True
         words = self._words[row]
-        count = int(self._count_nonzero(words))
-        if count != 1:
-            return count > 0
-        # The only word with bits may be the last one, whose high bits stand for no token.
+        # The high bits of the last word stand for no token.
         return bool(words[:-1].any()) or bool(int(words[-1]) & self._last_word)
 
     def _make_stop_row(self) -> Any:
@@ -234,3 +382,16 @@ class Masks:
             raise TypeError(f"a row is an integer, not {type(row).__name__}")
         if not 0 <= row < self.batch_size:
             raise IndexError(f"row {row} is not in 0..{self.batch_size - 1}")
+
+    def _check_matcher(self, matcher: Matcher) -> None:
+        if type(matcher) is not Matcher:
+            raise TypeError(f"a row is filled from a Matcher, not {type(matcher).__name__}")
+        if matcher.tokenizer is not self._tokenizer:
+            raise ValueError("the matcher is for another tokenizer than these masks")
+
+
+def _processors() -> int:
+    """Processors that this process may run on."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
