@@ -8,9 +8,9 @@
     if not report.ok:
         print(report.diagnostics[0])
 
-`check` looks at one schema, `check_request` at a whole request; `schemaguard.grammar` turns what
-was accepted into token masks. Importing this package loads none of jsonschema, referencing,
-xgrammar or torch.
+`check` looks at one schema, `check_request` at a whole request, `validate_arguments` at the
+arguments of a call; `schemaguard.grammar` turns what was accepted into token masks. Importing this
+package loads none of jsonschema, referencing, xgrammar or torch.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from schemaguard.report import Accepted, BudgetUse, Contributor, Diagnostic, Rep
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from schemaguard.arguments import validate_arguments
     from schemaguard.request import RequestResult, ToolReport, check_request
 
 __all__ = [
@@ -52,17 +53,23 @@ __all__ = [
     "check",
     "check_request",
     "errors",
+    "validate_arguments",
 ]
 
 # Loaded when first used: what a check of one schema does not need.
-_LATE = {"RequestResult", "ToolReport", "check_request"}
+_LATE = {
+    "RequestResult": "request",
+    "ToolReport": "request",
+    "check_request": "request",
+    "validate_arguments": "arguments",
+}
 
 
 def __getattr__(name: str) -> object:
     if name in _LATE:
-        from schemaguard import request  # noqa: PLC0415
+        from importlib import import_module  # noqa: PLC0415
 
-        return getattr(request, name)
+        return getattr(import_module(f"schemaguard.{_LATE[name]}"), name)
     if name == "__version__":
         from importlib.metadata import version  # noqa: PLC0415  (34 ms)
 

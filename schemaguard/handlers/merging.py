@@ -1,0 +1,66 @@
+"""Profiles as a policy sees them: with its severities, and several as one."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+
+from schemaguard.profiles import Profile, load
+from schemaguard.rules import REQUEST, RULES
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_RANK = {"error": 2, "warning": 1, "note": 0}
+
+
+def with_severities(name: str, severities: Mapping[str, str]) -> Profile:
+    """A profile with other severities.
+
+    Args:
+        name: of the profile.
+        severities: code → severity, for rules that the profile has and rules of requests; a rule of
+            schemas that the profile does not have stays off.
+    """
+    profile = load(name)
+    said = {
+        code: severity
+        for code, severity in severities.items()
+        if code in profile.severities or (code in RULES and RULES[code].on[0] == REQUEST)
+    }
+    if not said:
+        return profile
+    fields = {field: getattr(profile, field) for field in Profile.__slots__}
+    fields["severities"] = MappingProxyType({**profile.severities, **said})
+    return Profile(**fields)
+
+
+def as_one(profiles: tuple[Profile, ...]) -> Profile:
+    """One profile that has something to say wherever one of several has.
+
+    It is for proving that there is nothing to say: of a budget that two have it takes the smaller
+    limit. What it says is not what any of them says.
+    """
+    if len(profiles) == 1:
+        return profiles[0]
+    budgets: dict[str, int] = {}
+    lists: dict[str, tuple[str, ...]] = {}
+    severities: dict[str, str] = {}
+    for profile in profiles:
+        for name, limit in profile.budgets.items():
+            budgets[name] = min(limit, budgets.get(name, limit))
+        for name, members in profile.lists.items():
+            lists[name] = tuple(dict.fromkeys(lists.get(name, ()) + members))
+        for code, severity in profile.severities.items():
+            severities[code] = max(severity, severities.get(code, severity), key=_RANK.__getitem__)
+    names = "+".join(profile.id for profile in profiles)
+    fields = {field: getattr(profiles[0], field) for field in Profile.__slots__}
+    fields |= {"id": names, "name": names, "title": names}
+    return Profile(
+        **fields
+        | {
+            "budgets": MappingProxyType(budgets),
+            "lists": MappingProxyType(lists),
+            "severities": MappingProxyType(severities),
+        }
+    )
