@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 
 from schemaguard.cli.rule import as_json
-from schemaguard.rules import RULES, Rule, plain
+from schemaguard.rules import ADVICE, RULES, Rule, plain
 
 FOLDER = Path(__file__).resolve().parent / "rules"
 FAMILIES = {
@@ -28,7 +28,9 @@ def page(rule: Rule) -> str:
     """The page of one rule."""
     told = as_json(rule)
     profiles = [f"- `{profile}`: {severity}" for profile, severity in told["profiles"].items()]
-    if not profiles:
+    if rule.on[0] == ADVICE:
+        profiles = ["- none: [request handlers](../handlers.md) give it as advice"]
+    elif not profiles:
         profiles = ["- every profile: error"]
     parts = [
         f"# {rule.code} {rule.name}",

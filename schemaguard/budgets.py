@@ -16,6 +16,7 @@ from schemaguard.walk import COUNTED_NAMES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Any
 
     from schemaguard.document import Document, Limits
@@ -96,6 +97,29 @@ def measure(document: Document, profile: Profile, limits: Limits) -> tuple[Budge
         text = data.dumps(document.value, limits.max_bytes)
         nbytes = None if text is None else len(text.encode("utf-8", "surrogatepass"))
     budgets = profile.budgets
+    return (
+        *_tallied(tallies, budgets, limits, nbytes),
+        *_worked(document, tallies.plans),
+    )
+
+
+def _worked(document: Document, plans: Plans) -> tuple[BudgetUse, ...]:
+    """The budgets of what an engine would have to make, of profiles that have some."""
+    if not plans.work_limits:
+        return ()
+    from schemaguard import estimate  # noqa: PLC0415  (only profiles that count work need it)
+
+    try:
+        return estimate.uses(document.value if document.readable else None, plans.work_limits)
+    except Exception:
+        if document.text is not None:
+            raise  # a fault of ours: text is plain JSON
+        return ()  # a type that lies about itself, or a value that changes
+
+
+def _tallied(
+    tallies: _Tallies, budgets: Mapping[str, int], limits: Limits, nbytes: int | None
+) -> tuple[BudgetUse, ...]:
     return (
         tallies.depth.use("object-depth", budgets.get("object-depth")),
         tallies.properties.use("properties", budgets.get("properties")),

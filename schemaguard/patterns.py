@@ -15,13 +15,24 @@ Weights and factors were measured with xgrammar 0.2.9 over a vocabulary of 151,6
 
 from __future__ import annotations
 
+import re
+
 from schemaguard._frozen import Frozen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["MAX_MEASURED", "SATURATED", "PatternCost", "cost", "measure", "patterns_of", "share"]
+__all__ = [
+    "MAX_MEASURED",
+    "SATURATED",
+    "PatternCost",
+    "broad",
+    "cost",
+    "measure",
+    "patterns_of",
+    "share",
+]
 
 SATURATED = 1_000_000_000
 """Every number of a `PatternCost` stops here: read it as "at least this"."""
@@ -63,6 +74,9 @@ _WEIGHED_DEPTH = 1_000
 _FEW_LETTERS = 6
 # A range of as many code points beyond ASCII is a script rather than some accented letters.
 _SCRIPT = 64
+
+#: Of a pattern, all that is no literal.
+_NO_LITERAL = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]|[^\w \-/:@,;=]", re.DOTALL)
 
 _SPECIAL = frozenset("\\[({*+?|).^$")
 _SPACE = frozenset(" ")
@@ -439,12 +453,20 @@ def cost(pattern: str) -> PatternCost:
     return known
 
 
+def broad(pattern: str) -> int:
+    """The `repeats` of a pattern without its literals, which hardly cost anything.
+
+    A state that one character leads on from ends nearly every token at once.
+    """
+    return max(0, cost(pattern).repeats - len(_NO_LITERAL.sub("", pattern)))
+
+
 def share(pattern: str) -> int:
-    """What a pattern adds to the sum of a document: its `repeats`, and something for being read.
+    """What a pattern adds to the sum of a document: see `broad`; and something for being read.
 
     The second part bounds how many characters are measured before a sum is over its limit.
     """
-    return cost(pattern).repeats + len(pattern) // 64
+    return broad(pattern) + len(pattern) // 64
 
 
 def patterns_of(schema: dict[str, Any]) -> list[str]:

@@ -28,6 +28,21 @@ ALWAYS = 2
 
 NO_LIMIT = 1 << 62
 
+#: Budgets that `schemaguard.estimate` counts: see the rules that watch them.
+WORK_BUDGETS = (
+    "compile-milliseconds",
+    "compile-megabytes",
+    "grammar-rules",
+    "optional-properties",
+    "counted-properties",
+    "name-patterns",
+    "divisors",
+    "open-names",
+    "live-alternatives",
+    "linked-alternatives",
+    "all-data-characters",
+)
+
 # The plan cache holds key sequences that a stranger chooses: few, and short ones.
 _MAX_PLANS = 4096
 _MAX_KEYS = 32
@@ -157,6 +172,14 @@ class Plans:
         self.nesting_limit = self._limit("nesting")
         self.patterns_limit = self._limit("patterns-cost")
         self.reference_limit = self._limit("reference-levels")
+        #: Budgets of what an engine would have to make of the document; most profiles have none.
+        self.work_limits = {
+            budget: self._limit(budget)
+            for budget in WORK_BUDGETS
+            if self._limit(budget) != NO_LIMIT
+        }
+        #: The root is all that is left to look at, once everything else is clean.
+        self.ends_with_root = self.checks_root and not self.work_limits
 
     def _limit(self, budget: str) -> int:
         """The profile's limit when a rule of the profile watches it."""

@@ -226,15 +226,36 @@ def is_clean(root: Any, schemas: list[dict[str, Any]], deepest: int, plans: Plan
             on_path.add(target.location)
             target = resolver.of(target.schema)
         settled.update(path)
-        if deepest * (len(settled) + 1) > plans.reference_limit:
-            return False
         if (
             "ref-to-open-object" in rules
             and needs_closure(schema)
             and not is_closed_at_the_end(schema, resolver, closed)
         ):
             return False
+    if too_deep(root, deepest, len(settled), resolver, plans):
+        return False
     return not plans.checks_root or root_problem(root, resolver) is None
+
+
+def too_deep(root: Any, deepest: int, targets: int, resolver: Resolver, plans: Plans) -> bool:
+    """Whether references can nest schemas deeper than the profile allows.
+
+    No path through the targets is longer than all of them together, each as deep as the document:
+    only where that is too much the path itself is looked for.
+
+    Args:
+        root: the document.
+        deepest: how many levels its schemas nest.
+        targets: how many different ones its references have.
+        resolver: of the document.
+        plans: the compiled profile.
+    """
+    limit = plans.reference_limit
+    if deepest * (targets + 1) <= limit:
+        return False
+    from schemaguard import reach  # noqa: PLC0415  (few documents have so many references)
+
+    return reach.deepest(root, resolver, plans, limit) > limit
 
 
 def is_plain_root(root: Any) -> bool:
@@ -290,20 +311,12 @@ def collect(
 def _levels(
     frames: list[Frame], resolver: Resolver, deepest: int, plans: Plans, found: Findings
 ) -> None:
-    """Say where references can nest deeper than the profile allows.
-
-    A path through references enters no target twice before it comes round, and stays inside one for
-    no more levels than the document has: targets times levels bound it.
-    """
-    seen: set[str] = set()
-    for frame in frames:
-        target = resolver.of(frame[0])
-        if target is not None and not target.problem:
-            seen.add(target.location)
-        if deepest * (len(seen) + 1) > plans.reference_limit:
-            rule = plans.budget_rules["reference-levels"]
-            found.add(rule, frame, ("$ref",), limit=plans.reference_limit)
-            return
+    """Say that references can nest deeper than the profile allows, at the first of them."""
+    targets = [resolver.of(frame[0]) for frame in frames]
+    seen = {t.location for t in targets if t is not None and not t.problem}
+    if seen and too_deep(resolver.root, deepest, len(seen), resolver, plans):
+        rule = plans.budget_rules["reference-levels"]
+        found.add(rule, frames[0], ("$ref",), limit=plans.reference_limit)
 
 
 def _cycles(frames: list[Frame], resolver: Resolver, found: Findings) -> None:

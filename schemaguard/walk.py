@@ -33,7 +33,7 @@ from schemaguard.keywords import (
 )
 from schemaguard.patterns import patterns_of, share
 from schemaguard.plan import ALWAYS, IF_TYPED, NO_LIMIT, Plans
-from schemaguard.report import ERROR, Diagnostic
+from schemaguard.report import ERROR, Diagnostic, tokens_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -229,8 +229,20 @@ def is_clean(root: object, plans: Plans, max_nodes: int) -> bool:
     ):
         return False
     if referring:
-        return refs.is_clean(root, referring, deepest, plans)
-    return not plans.checks_root or refs.is_plain_root(root)
+        return refs.is_clean(root, referring, deepest, plans) and _is_affordable(root, plans)
+    if plans.ends_with_root:
+        return refs.is_plain_root(root)
+    is_sound = not plans.checks_root or refs.is_plain_root(root)
+    return is_sound and _is_affordable(root, plans)
+
+
+def _is_affordable(root: object, plans: Plans) -> bool:
+    """Whether the work that the document is for an engine is within the profile's limits."""
+    if not plans.work_limits:
+        return True
+    from schemaguard import estimate  # noqa: PLC0415  (only profiles that count work need it)
+
+    return not estimate.overspent(root, plans.work_limits)
 
 
 _LEAF_TYPES = TYPE_NAMES - {"object"}
@@ -427,6 +439,17 @@ class _Collector:
         else:
             where = (self.ref_frames, self.identifier, self.deepest)
             refs.collect(self.root, *where, self.plans, self.found)
+            if self.plans.work_limits and self.found.complete:
+                self._work()
+
+    def _work(self) -> None:
+        """Say what an engine would have to make too much of, where most of it is."""
+        from schemaguard import estimate  # noqa: PLC0415  (only profiles that count work need it)
+
+        for use in estimate.overspent(self.root, self.plans.work_limits):
+            rule = self.plans.budget_rules[use.name]
+            place = tokens_of(use.top[0].pointer) if use.top else ()
+            self.found.add(rule, None, place, limit=use.limit, cost=use.used)
 
     def _walk(self) -> None:
         self._turn((self.root, 0, 1, None, None, None))

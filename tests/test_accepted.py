@@ -68,6 +68,24 @@ def test_copies_are_the_same_and_a_pickle_is_checked_when_it_is_loaded():
         function(BAD, arguments[1])
 
 
+def test_a_report_from_another_process_says_the_same_and_is_no_pass():
+    for schema in (GOOD, BAD):
+        report = schemaguard.check(schema)
+        sent = pickle.loads(pickle.dumps(report))  # noqa: S301
+        assert (sent.ok, sent.total, sent.complete) == (report.ok, report.total, report.complete)
+        assert sent.profile == report.profile
+        assert sent.diagnostics == report.diagnostics
+        assert copy.copy(report) is copy.deepcopy(report) is report
+    with pytest.raises(schemaguard.SchemaChanged):
+        _ = pickle.loads(pickle.dumps(schemaguard.check(GOOD))).accepted  # noqa: S301
+
+
+def test_a_report_on_a_schema_deeper_than_a_pickle_can_be_is_sent():
+    deep = '{"items":' * 5_000 + "{}" + "}" * 5_000
+    report = schemaguard.check(deep)
+    assert pickle.loads(pickle.dumps(report)).diagnostics == report.diagnostics  # noqa: S301
+
+
 def test_the_compiler_believes_no_class_but_the_real_one():
     pytest.importorskip("xgrammar")
     from schemaguard.grammar import Compiler, Tokenizer

@@ -9,7 +9,7 @@ import pytest
 import schemaguard
 from schemaguard import lint
 from schemaguard.profiles import load, names
-from schemaguard.rules import READING, REQUEST, RULES, VALUE, find
+from schemaguard.rules import ADVICE, READING, REQUEST, RULES, VALUE, find
 
 
 def nested(levels, wrap):
@@ -53,18 +53,67 @@ MADE = {
     "@not-json": lambda: {"type": "object", "additionalProperties": False, "x": (1,)},
     "@long-pattern": lambda: {"type": "string", "pattern": "a" * 1537},
     "@many-alternatives": lambda: {"anyOf": [{"type": "string"}] * 501},
-    "@long-data": lambda: {"const": [["x" * 10_000], {"y": "z" * 10_000}]},
+    "@long-data": lambda: {"const": [["x" * 40_000], {"y": "z" * 40_000}]},
     "@deep-references": lambda: {
-        "anyOf": [{"$ref": f"#/$defs/d{i}"} for i in range(256)],
-        "$defs": {f"d{i}": {"type": "string"} for i in range(256)},
+        "$ref": "#/$defs/d0",
+        "$defs": {
+            f"d{i}": {"type": "array", "items": {"$ref": f"#/$defs/d{i + 1}"}} for i in range(128)
+        }
+        | {"d128": {"type": "string"}},
+    },
+    "@dear-schema": lambda: closed({f"property_{i}": {"type": "string"} for i in range(3_000)}),
+    "@large-grammar": lambda: closed(
+        {f"p{i}": {"type": "string", "format": "uri-reference"} for i in range(620)}
+    ),
+    "@many-optional-properties": lambda: {
+        **closed({f"p{i}": {"type": "string"} for i in range(301)}),
+        "required": [],
+    },
+    "@counted-properties": lambda: {
+        **closed({f"p{i}": {"type": "integer"} for i in range(80)}),
+        "required": [],
+        "minProperties": 10,
+    },
+    "@many-name-patterns": lambda: {
+        "type": "object",
+        "patternProperties": {f"^p{i}$": {"type": "integer"} for i in range(1_001)},
+        "additionalProperties": False,
+    },
+    "@large-divisors": lambda: closed(
+        {f"p{i}": {"type": "integer", "multipleOf": 1_001} for i in range(6)}
+    ),
+    "@ambiguous-alternatives": lambda: {
+        "anyOf": [{"type": "array", "items": {"type": "string"}, "minItems": i} for i in range(51)]
+    },
+    "@long-property-name": lambda: closed({"x" * 16_385: {"type": "integer"}}),
+    "@much-data": lambda: closed({f"p{i}": {"enum": ["x" * 45_000]} for i in range(3)}),
+    "@many-grammar-rules": lambda: closed(
+        {f"p{i}": {"type": "array", "items": {"type": "integer"}} for i in range(2_100)}
+    ),
+    "@linked-alternatives": lambda: {
+        "$ref": "#/$defs/d0",
+        "$defs": {
+            f"d{i}": {
+                "anyOf": [
+                    {"type": "null"},
+                    *({"$ref": f"#/$defs/d{j}"} for j in range(51) if j != i),
+                ]
+            }
+            for i in range(51)
+        },
     },
     "@deep-nesting": lambda: closed({"a": nested(64, lambda s: {"anyOf": [s]})}),
 }
 # What the bad example of a rule cannot help saying too.
-ALSO = {"SG804": {"SG805", "SG806"}, "SG805": {"SG806"}, "SG806": set()}
+ALSO = {
+    "SG804": {"SG805", "SG806", "SG811"},
+    "SG805": {"SG806", "SG811"},
+    "SG806": {"SG811"},
+    "SG817": {"SG811"},
+}
 # Said of files, not of schemas.
 OF_FILES = {"SG116", "SG117", "SG118", "SG808"}
-IN_PROFILE = [c for c, r in RULES.items() if r.on[0] != REQUEST and c not in OF_FILES]
+IN_PROFILE = [c for c, r in RULES.items() if r.on[0] not in (REQUEST, ADVICE) and c not in OF_FILES]
 
 
 def profile_of(code):

@@ -36,6 +36,7 @@ REFERENCE = "reference"  # a `$ref` and what it reaches
 ROOT = "root"  # the root of the document
 ENGINE = "engine"  # what an engine that is asked says
 REQUEST = "request"  # a request or one of its tools
+ADVICE = "advice"  # a request as a whole, in front of a server; only in `schemaguard.handlers`
 
 
 class Rule(Frozen):
@@ -128,6 +129,7 @@ def find(code_or_name: str) -> Rule | None:
 
 # The families declare themselves when they are imported.
 from schemaguard.rules import (  # noqa: E402  (they need what is above)
+    advice,
     budgets,
     cost,
     document,
@@ -135,9 +137,11 @@ from schemaguard.rules import (  # noqa: E402  (they need what is above)
     references,
     requests,
     shapes,
+    work,
 )
 
 __all__ = [
+    "ADVICE",
     "BUDGET",
     "BY_NAME",
     "ENGINE",
@@ -152,6 +156,7 @@ __all__ = [
     "SHAPE",
     "VALUE",
     "Rule",
+    "advice",
     "budgets",
     "cost",
     "document",
@@ -162,4 +167,5 @@ __all__ = [
     "requests",
     "rule",
     "shapes",
+    "work",
 ]
