@@ -25,12 +25,13 @@ lint: $(VENV)/.ready
 	@echo "lint: ruff and mypy have nothing to say"
 
 bench: $(VENV)/.ready $(VOCABULARIES)
-	@for script in import_cost cli_startup walk hostile mask_step; do $(BIN)/python benchmarks/$$script.py || exit 1; done
+	@for script in import_cost cli_startup walk hostile mask_step isolation verdict_store middleware; do $(BIN)/python benchmarks/$$script.py || exit 1; done
 	@echo "bench: each script printed its claim and its numbers"
 
 docs: $(VENV)/.ready
+	@$(BIN)/python docs/make_profiles.py
 	@$(BIN)/python docs/make_rules.py
-	@echo "docs: docs/rules says what the rules say"
+	@echo "docs: docs/rules says what the rules say, the parsed profiles what the profiles say"
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -15,14 +15,19 @@ from schemaguard.errors import SchemaguardError, printable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import NoReturn
+    from collections.abc import Iterable, Sequence
+    from typing import Any, NoReturn
 
 #: subcommand → (its module, what it is for).
 COMMANDS = {
     "check": ("check", "check files"),
     "baseline": ("baseline", "write down the findings of today, so that only new ones fail"),
+    "audit": ("audit", "find out what the engine enforces of each schema, and what it drops"),
+    "cost": ("cost", "say what compiling each schema costs"),
     "budgets": ("budgets", "show how much of each budget the schemas use"),
+    "tag": ("tag", "show the structural tag of a request, and what it enforces"),
+    "warm": ("warm", "compile known tools ahead of a server"),
+    "score": ("score", "say how right recorded tool calls are"),
     "rule": ("rule", "explain one rule"),
     "rules": ("rules", "list the rules"),
     "profiles": ("profiles", "list the profiles, or show one with its numbers"),
@@ -51,12 +56,38 @@ def _columns() -> int:
 
 
 class Parser(argparse.ArgumentParser):
-    """Whose errors cannot move the cursor: names of files are quoted in them."""
+    """Whose errors say what was perhaps meant, and cannot move the cursor: they quote arguments."""
+
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """As of the base class."""
+        options, left = self.parse_known_args(args, namespace)
+        if left:
+            known = set(self._option_string_actions)
+            for action in self._actions:
+                if action.nargs == argparse.PARSER and isinstance(action.choices, dict):
+                    for own in action.choices.values():
+                        known.update(own._option_string_actions)  # noqa: SLF001  (of its class)
+            near = _meant(left[0], known) if left[0].startswith("-") else ""
+            self.error(f"unrecognized arguments: {' '.join(left)}{near}")
+        return options
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        try:
+            super()._check_value(action, value)
+        except argparse.ArgumentError as error:
+            error.message += _meant(value, action.choices or ())
+            raise
 
     def error(self, message: str) -> NoReturn:
         """Say what is wrong and exit with status 2."""
         self.print_usage(sys.stderr)
         self.exit(2, f"{self.prog}: error: {printable(message)}\n")
+
+
+def _meant(word: object, choices: Iterable[object]) -> str:
+    from schemaguard.config import nearest  # noqa: PLC0415  (only after a mistake)
+
+    return nearest(str(word).partition("=")[0], map(str, choices))
 
 
 class _Version(argparse.Action):
