@@ -76,7 +76,7 @@ _FEW_LETTERS = 6
 _SCRIPT = 64
 
 #: Of a pattern, all that is no literal.
-_NO_LITERAL = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]|[^\w \-/:@,;=]", re.DOTALL)
+_NO_LITERAL = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]?|\{[0-9, ]*\}?|[^\w \-/:@,;=]", re.DOTALL)
 
 _SPECIAL = frozenset("\\[({*+?|).^$")
 _SPACE = frozenset(" ")

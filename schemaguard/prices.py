@@ -59,6 +59,7 @@ RULES = {
 MILLISECONDS = {
     "digits squared": 0.001,
     "enum": 0.0015,  # a character
+    "name characters": 3.4e-6,  # of the name of a definition, for each rule in it
     "name patterns squared": 1e-4,
     "open names": 25.0,
     "optional squared": 0.006,
@@ -77,6 +78,7 @@ LINK_CUBED = 2e-8
 
 #: Kilobytes at the peak for one of a kind.
 KILOBYTES = {
+    "name characters": 0.0023,
     "name patterns squared": 0.024,
     "open names memory": 15,
     "optional squared": 0.04,

@@ -46,13 +46,17 @@ class Place:
         tokens: steps from the parent's schema, from the root where there is no parent.
         states: states of the grammar's automaton, about one a character of literals.
         text: characters, times the square of the levels of nesting that they are below.
+        hint: characters of the definition's name, which the names of all its rules begin with.
         extra: what else it adds, kind → amount; kinds are those of `schemaguard.prices`.
     """
 
-    __slots__ = ("extra", "parent", "states", "text", "tokens")
+    __slots__ = ("extra", "hint", "parent", "states", "text", "tokens")
 
-    def __init__(self, parent: Place | None, tokens: tuple[str | int, ...]) -> None:
+    def __init__(
+        self, parent: Place | None, tokens: tuple[str | int, ...], hint: int | None = None
+    ) -> None:
         self.parent = parent
+        self.hint: int = parent.hint if hint is None and parent is not None else hint or 0
         self.tokens = tokens
         self.states = 0.0
         self.text = 0
@@ -138,13 +142,16 @@ class _Reader:
                 work.complete = False
                 break
             schema, parent, tokens, level = stack.pop()
-            place = Place(parent, tokens)
+            place = Place(parent, tokens, None if level > 1 or not tokens else _hint(tokens))
             work.places.append(place)
+            before = self.rules
             if schema.__class__ is dict and not is_basic(schema):
                 self.rules += 1
                 self._schema(schema, place, level)
             else:
                 self._basic(schema, place)
+            if place.hint:
+                work.add(place, "name characters", place.hint * (self.rules - before))
             work.states += place.states
             work.text += place.text
         work.rules = self.rules
@@ -307,6 +314,8 @@ class _Reader:
         low = _bound(schema, "minimum", "exclusiveMinimum")
         high = _bound(schema, "maximum", "exclusiveMaximum")
         divisor = schema.get("multipleOf")
+        if divisor.__class__ is float and divisor % 1 == 0:
+            divisor = int(divisor)  # as JSON has it: 1.0 is an integer
         bounds = [bound for bound in (low, high) if bound is not None]
         if name == "integer" and divisor.__class__ is int and 0 < divisor <= LARGEST_DIVISOR:
             if len(bounds) < 2:
@@ -343,8 +352,12 @@ class _Reader:
         if items.__class__ is dict:
             key = "items" if "items" in schema else "unevaluatedItems"
             self.stack.append((items, place, (key,), level + 1))
-        most = min(_count(schema.get("maxItems")), WRITTEN_OUT)
-        place.states += STATES["copy"] * most
+        self._copies(schema, "minItems", "maxItems", place)
+
+    def _copies(self, schema: dict[str, Any], least: str, most: str, place: Place) -> None:
+        """What may be repeated so often, and no oftener, is written out."""
+        copies = _count(schema.get(most)) - _count(schema.get(least))
+        place.states += STATES["copy"] * min(max(0, copies), WRITTEN_OUT)
 
     # ------------------------------------------------------------------------------------ objects
 
@@ -391,6 +404,8 @@ class _Reader:
                 self._names(properties, place)
         if properties:
             self._order(schema, properties, place, is_open or bool(named))
+        else:
+            self._copies(schema, "minProperties", "maxProperties", place)
 
     def _names(self, properties: dict[str, Any], place: Place) -> None:
         """The names that an open object must not take again: a tree of their characters.
@@ -445,6 +460,8 @@ _TYPED = frozenset({"type", "$ref", "const", "enum", "anyOf", "oneOf", "allOf"})
 _CHOICES = frozenset({"$ref", "anyOf", "oneOf"})
 #: A range of numbers that are no integers has so many digits more.
 _FRACTION = 6
+#: More digits of a bound add next to nothing.
+_MOST_DIGITS = 60
 
 
 #: Strings of a choice that cost a mask as much as another optional property; and what other values
@@ -486,6 +503,11 @@ _TOKENS_OVER_END = {
 }
 
 
+def _hint(tokens: tuple[str | int, ...]) -> int:
+    """Characters of the name that the rules of a definition get: digits are left out."""
+    return sum(sum(not c.isdigit() for c in token) for token in tokens if isinstance(token, str))
+
+
 def _bound(schema: dict[str, Any], *keywords: str) -> float | None:
     """A bound of a range, whichever keyword gives it."""
     for keyword in keywords:
@@ -496,11 +518,9 @@ def _bound(schema: dict[str, Any], *keywords: str) -> float | None:
 
 
 def _digits(bounds: list[Any]) -> int:
-    """Digits of both ends of a range; a huge integer is not written out to count them."""
-    return sum(
-        int(abs(b).bit_length() * 0.302) + 1 if b.__class__ is int else min(len(repr(b)), 24)
-        for b in bounds
-    )
+    """Digits of both ends of a range; a huge number is not written out to count them."""
+    whole = (int(bound) if -1e400 < bound < 1e400 else 0 for bound in bounds)
+    return sum(min(int(abs(bound).bit_length() * 0.302) + 1, _MOST_DIGITS) for bound in whole)
 
 
 def _count(value: object, missing: int = 0) -> int:

@@ -11,14 +11,12 @@ import pytest
 from documents import closed
 
 import schemaguard
-from schemaguard import alternatives, estimate, prices, reach, sizes, work
+from schemaguard import alternatives, estimate, reach, sizes, work
 from schemaguard.plan import compiled
-from schemaguard.profiles import load
 from schemaguard.refs import Resolver
 
 STRING = {"type": "string"}
 INTEGER = {"type": "integer"}
-LIMITS = load("xgrammar").budgets
 
 
 def seconds(schema):
@@ -368,69 +366,6 @@ def test_many_references_to_small_definitions_are_not_deep():
     }
     assert deepest(schema) == 4
     assert "SG807" not in codes(schema)
-
-
-# At the border of each budget ---------------------------------------------------------------------
-
-
-def at(name, make):
-    limit = LIMITS[name]
-    return make(limit), make(limit + 1)
-
-
-def optional(count):
-    return {**closed(many(count, STRING)), "required": []}
-
-
-def named(count):
-    return {
-        "type": "object",
-        "patternProperties": {f"^p{i}$": INTEGER for i in range(count)},
-        "additionalProperties": False,
-    }
-
-
-def divided(total):
-    parts = [1_000] * (total // 1_000) + [total % 1_000] * bool(total % 1_000)
-    return closed({f"p{i}": {"type": "integer", "multipleOf": n} for i, n in enumerate(parts)})
-
-
-@pytest.mark.parametrize(
-    ("name", "code", "make"),
-    [
-        ("optional-properties", "SG813", optional),
-        ("name-patterns", "SG815", named),
-        ("divisors", "SG816", divided),
-        ("name-length", "SG820", lambda n: closed({"x" * n: INTEGER})),
-        ("alternatives", "SG809", lambda n: {"anyOf": [{"const": i} for i in range(n)]}),
-    ],
-)
-def test_a_budget_speaks_just_beyond_its_limit(name, code, make):
-    inside, beyond = at(name, make)
-    assert code not in codes(inside)
-    assert code in codes(beyond)
-
-
-def test_findings_stand_where_most_of_the_budget_is_used():
-    schema = closed({"a": INTEGER, "b": optional(301)})
-    report = schemaguard.check(schema, profile="xgrammar")
-    assert [(d.code, d.pointer) for d in report.errors] == [("SG813", "/properties/b")]
-
-
-def test_the_uses_of_all_work_budgets_are_reported():
-    found = {use.name: use for use in schemaguard.check(optional(7), profile="xgrammar").budgets}
-    assert found["optional-properties"].used == 7
-    assert found["optional-properties"].limit == LIMITS["optional-properties"]
-    assert found["grammar-rules"].used > 0
-    assert "optional-properties" not in {u.name for u in schemaguard.check(optional(7)).budgets}
-
-
-def test_every_format_whose_masks_are_dear_is_refused():
-    assert prices.FORMAT_MASKS
-    for form in prices.FORMATS:
-        assert ("SG819" in codes({"type": "string", "format": form})) == (
-            form in prices.FORMAT_MASKS
-        )
 
 
 # Hostile documents --------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schemaguard.patterns import SATURATED, PatternCost, measure
+from schemaguard.patterns import SATURATED, PatternCost, broad, measure
 
 MILLION = 1_000_000
 # The weights that the docstring of `measure` names.
@@ -416,3 +416,17 @@ def test_random_patterns_measure_as_their_parse_tree_does() -> None:
         assert cost.repeats >= states, pattern
         seen += cost.repeats == states
     assert seen > 500
+
+
+@pytest.mark.parametrize(
+    ("pattern", "units"),
+    [
+        ("^abc$", 0),
+        ("^(alpha|beta)-\\d$", 1),
+        ("^abc[a-z]{3}$", 3 * WORD),
+        ("^.{1,9}$", 9 * WIDE),
+        ("", 0),
+    ],
+)
+def test_literals_count_as_nothing_where_patterns_are_added_up(pattern: str, units: int) -> None:
+    assert broad(pattern) == units
