@@ -430,3 +430,11 @@ def test_random_patterns_measure_as_their_parse_tree_does() -> None:
 )
 def test_literals_count_as_nothing_where_patterns_are_added_up(pattern: str, units: int) -> None:
     assert broad(pattern) == units
+
+
+@pytest.mark.parametrize("piece", HOSTILE.values(), ids=HOSTILE)
+def test_literals_are_found_in_linear_time(piece: str) -> None:
+    pattern = (piece * 4_096)[:4_096]
+    began = time.thread_time()
+    broad(pattern)
+    assert time.thread_time() - began < 0.1
