@@ -63,7 +63,6 @@ def declare(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """One schema after the other; each is written as it is done."""
     options.profile = options.profile or _PROFILE
-    options.jobs = 1  # other processes keep the schemas to themselves
     work = Run(options, settings(options))
     rows: list[dict[str, Any]] = []
     nothing = dear = False
