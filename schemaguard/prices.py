@@ -65,7 +65,7 @@ MILLISECONDS = {
     "optional squared": 0.006,
     "pattern": 0.4,  # a unit of schemaguard.patterns
     "state": 0.006,
-    "text": 1.0e-5,  # a character, times the square of its level
+    "text": 8e-6,  # a character, times the square of its level
 }
 #: For any grammar; more when it has a number anywhere, a string, or one with bounds on its length.
 ANY_GRAMMAR = 2.0

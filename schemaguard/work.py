@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     #: A schema to read: (schema, place of its parent, steps from there, level of nesting).
     Entry = tuple[Any, "Place | None", tuple[str | int, ...], int]
 
+#: Characters of a schema that says nothing but a type.
+_BASIC_TEXT = 17
 #: Characters of data that are read as fast as one of keywords and names.
 _DATA_TEXT = 5
 #: Characters of names that are made a tree of; so many are too dear anyway.
@@ -150,6 +152,7 @@ class _Reader:
                 self._schema(schema, place, level)
             else:
                 self._basic(schema, place)
+                place.text = _BASIC_TEXT * level * level
             if place.hint:
                 work.add(place, "name characters", place.hint * (self.rules - before))
             work.states += place.states

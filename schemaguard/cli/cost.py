@@ -191,9 +191,10 @@ def _text(found: _Cost, meter: _Meter, paint: Callable[[str, str], str]) -> Iter
     yield f"{paint('path', safe_path(found.path))}: {heading}"
     guess = found.estimate
     least = "" if guess.complete else "at least "
+    on_demand = prefers_dynamic(guess) and not found.is_dear
     yield (
         f"  estimated {least}{_ms(guess.seconds)}, {_mb(guess.bytes)}, {guess.rules:,} rules"
-        f" ({VOCABULARY:,} tokens){'; better on demand' if prefers_dynamic(guess) else ''}"
+        f" ({VOCABULARY:,} tokens){'; would be compiled on demand' if on_demand else ''}"
     )
     outcome = found.outcome
     if outcome is not None and outcome.reason is None:
