@@ -461,7 +461,7 @@ _NUMBERS = ("integer", "number")
 _WITHOUT_STRINGS = frozenset({"integer", "number", "boolean", "null"})
 _TYPED = frozenset({"type", "$ref", "const", "enum", "anyOf", "oneOf", "allOf"})
 _CHOICES = frozenset({"$ref", "anyOf", "oneOf"})
-#: A range of numbers that are no integers has so many digits more.
+#: A range of numbers that are no integers has so many digits more, and so has a bound that is none.
 _FRACTION = 6
 #: More digits of a bound add next to nothing.
 _MOST_DIGITS = 60
@@ -522,8 +522,12 @@ def _bound(schema: dict[str, Any], *keywords: str) -> float | None:
 
 def _digits(bounds: list[Any]) -> int:
     """Digits of both ends of a range; a huge number is not written out to count them."""
-    whole = (int(bound) if -1e400 < bound < 1e400 else 0 for bound in bounds)
-    return sum(min(int(abs(bound).bit_length() * 0.302) + 1, _MOST_DIGITS) for bound in whole)
+    total = 0
+    for bound in bounds:
+        whole = int(bound) if -1e400 < bound < 1e400 else 0
+        total += min(int(abs(whole).bit_length() * 0.302) + 1, _MOST_DIGITS)
+        total += _FRACTION * (whole != bound)
+    return total
 
 
 def _count(value: object, missing: int = 0) -> int:
