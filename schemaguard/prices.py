@@ -26,7 +26,7 @@ STATES = {
     "array": 13,
     "basic": 2,
     "bounded string": 18,
-    "copy": 1.5,  # of an array's item, where their number is bounded
+    "copy": 2.5,  # of an array's item, where their number is bounded
     "digit": 2.2,  # of the bounds of a range
     "enum character": 0.75,  # members share ends as well as beginnings
     "object": 6,
