@@ -11,7 +11,7 @@ those of what they hold, under each name, and so on; every set of alternatives i
 
 from __future__ import annotations
 
-from schemaguard.reads import find, is_basic, kinds_of
+from schemaguard.reads import is_basic, kinds_of, resolve
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ class _Search:
 
     def _target(self, reference: str) -> Any:
         if reference not in self.targets:
-            found = (self.root, ()) if reference == "#" else find(self.root, reference)
+            found = resolve(self.root, reference)
             self.targets[reference] = None if found is None else found[0]
         return self.targets[reference]
 

@@ -15,7 +15,7 @@ from schemaguard.document import DEFAULT_LIMITS, Limits
 from schemaguard.envelopes.bundling import MAX_VALUES
 from schemaguard.envelopes.result import OUTPUT, PARAMETER, pointer_to
 from schemaguard.preflight import DEFAULT_PROFILE, check
-from schemaguard.report import ERROR, Diagnostic, pointer_of, say
+from schemaguard.report import ERROR, Diagnostic, Spoken, pointer_of
 from schemaguard.rules import RULES
 
 TYPE_CHECKING = False
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from schemaguard.envelopes.result import Place
     from schemaguard.profiles import Profile
     from schemaguard.report import Report
-    from schemaguard.rules import Rule
     from schemaguard.sources import Source
 
     Refine = Callable[[Report], Report]
@@ -49,7 +48,7 @@ _TOO_LARGE = (
 _LONGEST_POINTER = 1 << 16
 
 
-class Finding(Frozen):
+class Finding(Spoken):
     """One finding in a file.
 
     Attributes:
@@ -72,9 +71,7 @@ class Finding(Frozen):
         "severity",
     )
 
-    rule: Rule
     severity: str
-    data: Mapping[str, Any]
     pointer: str
     line: int | None
     column: int | None
@@ -100,26 +97,6 @@ class Finding(Frozen):
             end_line=end_line,
             end_column=end_column,
         )
-
-    @property
-    def code(self) -> str:
-        """`SG` and three digits."""
-        return self.rule.code
-
-    @property
-    def name(self) -> str:
-        """The rule's name: "open-object"."""
-        return self.rule.name
-
-    @property
-    def message(self) -> str:
-        """As that of `Diagnostic`; written when it is asked for."""
-        return say(self.rule.message, self.data)
-
-    @property
-    def fix(self) -> str:
-        """As that of `Diagnostic`."""
-        return say(self.rule.fix, self.data)
 
     def _fields(self) -> tuple[object, ...]:
         place = (self.line, self.column, self.end_line, self.end_column)

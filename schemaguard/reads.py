@@ -65,3 +65,10 @@ def find(root: Any, reference: str) -> tuple[Any, tuple[str | int, ...]] | None:
         else:
             return None
     return value, tuple(tokens)
+
+
+def resolve(root: Any, reference: object) -> tuple[Any, tuple[str | int, ...]] | None:
+    """As `find`, for any value of `$ref`; "#" is the root."""
+    if reference == "#":
+        return root, ()
+    return find(root, reference) if isinstance(reference, str) else None

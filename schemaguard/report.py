@@ -24,7 +24,36 @@ WARNING = "warning"
 NOTE = "note"
 
 
-class Diagnostic(Frozen):
+class Spoken(Frozen):
+    """A rule and the data that fill its words: what a diagnostic is, wherever it was placed."""
+
+    __slots__ = ()
+
+    rule: Rule
+    data: Mapping[str, Any]
+
+    @property
+    def code(self) -> str:
+        """`SG` and three digits."""
+        return self.rule.code
+
+    @property
+    def name(self) -> str:
+        """The rule's name: "open-object"."""
+        return self.rule.name
+
+    @property
+    def message(self) -> str:
+        """One sentence. Names in it are as the schema has them, cut: escape before printing."""
+        return say(self.rule.message, self.data)
+
+    @property
+    def fix(self) -> str:
+        """What to do about it."""
+        return say(self.rule.fix, self.data)
+
+
+class Diagnostic(Spoken):
     """One finding. Equal to another by code, severity, pointer and data.
 
     Attributes:
@@ -37,9 +66,7 @@ class Diagnostic(Frozen):
 
     __slots__ = ("_frame", "_pointer", "_tokens", "data", "offset", "rule", "severity")
 
-    rule: Rule
     severity: str
-    data: Mapping[str, Any]
     offset: int | None
 
     def __init__(
@@ -60,16 +87,6 @@ class Diagnostic(Frozen):
             _tokens=tokens,
             _pointer=None,
         )
-
-    @property
-    def code(self) -> str:
-        """`SG` and three digits."""
-        return self.rule.code
-
-    @property
-    def name(self) -> str:
-        """The rule's name: "open-object"."""
-        return self.rule.name
 
     @property
     def pointer(self) -> str:
@@ -93,16 +110,6 @@ class Diagnostic(Frozen):
                 pointer if len(pointer) <= limit else pointer[: pointer.rindex("/", 0, limit + 1)]
             )
         return pointer_of(self._frame, self._tokens, limit)  # type: ignore[attr-defined]
-
-    @property
-    def message(self) -> str:
-        """One sentence. Names in it are as the schema has them, cut: escape before printing."""
-        return say(self.rule.message, self.data)
-
-    @property
-    def fix(self) -> str:
-        """What to do about it."""
-        return say(self.rule.fix, self.data)
 
     def _fields(self) -> tuple[object, ...]:
         return (

@@ -8,9 +8,8 @@ import sys
 
 from schemaguard.cli.options import add_inputs, add_output
 from schemaguard.cli.output import Output
-from schemaguard.cli.run import Run, settings, warn
-from schemaguard.errors import cut, printable
-from schemaguard.render import MAX_SHOWN
+from schemaguard.cli.run import Run, said, settings
+from schemaguard.errors import cut
 from schemaguard.render.color import painter, use_color
 
 TYPE_CHECKING = False
@@ -88,7 +87,7 @@ def run(options: argparse.Namespace) -> int:
     with Output(options.output_file) as output, work:
         paint = painter(use_color(options.color, output.stream, os.environ))
         for report in work.reports():
-            nothing = not _said(report) or nothing
+            nothing = not said(report) or nothing
             for tool, audited in _audits(report, options):
                 count += 1
                 failed = failed or bool(failing & _verdicts(audited))
@@ -107,14 +106,6 @@ def run(options: argparse.Namespace) -> int:
     if work.failed:
         return 2
     return 1 if failed or nothing else 0
-
-
-def _said(report: FileReport) -> bool:
-    """Whether there was something to audit; what was wrong with the file is said."""
-    for finding in report.findings:
-        what = f"{report.path}: {finding.code} {finding.name}: {finding.message[:MAX_SHOWN]}"
-        warn(printable(what))
-    return bool(report.tools)
 
 
 def _audits(

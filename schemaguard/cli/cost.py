@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 
+from schemaguard._closing import Closing
 from schemaguard.cli.options import add_inputs, add_output
 from schemaguard.cli.output import Output
-from schemaguard.cli.run import Run, settings, warn
+from schemaguard.cli.run import Run, said, settings
 from schemaguard.cli.tokenizer import BYTES, add_tokenizer, tokenizer
-from schemaguard.errors import cut, printable
+from schemaguard.errors import cut
 from schemaguard.estimate import estimate, prefers_dynamic
 from schemaguard.prices import VOCABULARY
 from schemaguard.render import MAX_SHOWN
@@ -18,7 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterator
-    from typing import Any, Self
+    from typing import Any
 
     from schemaguard.estimate import Estimate
     from schemaguard.grammar.worker import Outcome
@@ -69,7 +70,7 @@ def run(options: argparse.Namespace) -> int:
     with _Meter(options) as meter, Output(options.output_file) as output, work:
         paint = painter(use_color(options.color, output.stream, os.environ))
         for report in work.reports():
-            nothing = not _said(report) or nothing
+            nothing = not said(report) or nothing
             for tool in report.tools:
                 found = _Cost(report, tool, meter)
                 dear = dear or found.is_dear
@@ -86,15 +87,7 @@ def run(options: argparse.Namespace) -> int:
     return 1 if nothing or dear else 0
 
 
-def _said(report: FileReport) -> bool:
-    """Whether there was something to measure; what was wrong with the file is said."""
-    for finding in report.findings:
-        what = f"{report.path}: {finding.code} {finding.name}: {finding.message[:MAX_SHOWN]}"
-        warn(printable(what))
-    return bool(report.tools)
-
-
-class _Meter:
+class _Meter(Closing):
     """Measures in a worker process; without an engine, when that is asked for, not at all."""
 
     def __init__(self, options: argparse.Namespace) -> None:
@@ -113,10 +106,8 @@ class _Meter:
             limits=Limits(seconds=_SECONDS, memory_bytes=_MEMORY),
         )
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
+        """End the worker, if there is one."""
         if self._workers is not None:
             self._workers.close()
 

@@ -68,6 +68,16 @@ def warn(message: str) -> None:
     print(f"schemaguard: {message}", file=sys.stderr)
 
 
+def said(report: FileReport) -> bool:
+    """Whether a file has schemas; what is wrong with it is said on standard error."""
+    from schemaguard.render import MAX_SHOWN  # noqa: PLC0415  (only for a command that asks)
+
+    for finding in report.findings:
+        what = f"{report.path}: {finding.code} {finding.name}: {finding.message[:MAX_SHOWN]}"
+        warn(printable(what))
+    return bool(report.tools)
+
+
 def settings(options: argparse.Namespace) -> Config:
     """The configuration that a command line asks for.
 

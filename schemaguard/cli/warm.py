@@ -9,10 +9,10 @@ import time
 from schemaguard.cli.options import add_inputs, add_output
 from schemaguard.cli.output import Output
 from schemaguard.cli.progress import Bar
-from schemaguard.cli.run import Run, settings, warn
+from schemaguard.cli.run import Run, said, settings, warn
 from schemaguard.cli.tokenizer import add_tokenizer, tokenizer
 from schemaguard.config import ConfigError
-from schemaguard.errors import cut, printable
+from schemaguard.errors import cut
 from schemaguard.render import MAX_SHOWN
 from schemaguard.render.color import painter, use_color
 
@@ -116,7 +116,7 @@ def run(options: argparse.Namespace) -> int:
     empty = False
     with store, Output(options.output_file) as output, work:
         for report in work.reports():
-            empty = not _said(report) or empty
+            empty = not said(report) or empty
             tools.extend(_Tool(report, tool) for tool in report.tools)
         _compile(tools, vocabulary, store, wanted=not options.quiet)
         seconds = time.perf_counter() - began
@@ -146,14 +146,6 @@ def _store(place: str | None) -> VerdictStore:
         return named(place, timeout=_STORE_TIMEOUT)
     except ValueError as error:
         raise ConfigError(f"--store: {error}") from error
-
-
-def _said(report: FileReport) -> bool:
-    """Whether there was something to compile; what was wrong with the file is said."""
-    for finding in report.findings:
-        what = f"{report.path}: {finding.code} {finding.name}: {finding.message[:MAX_SHOWN]}"
-        warn(printable(what))
-    return bool(report.tools)
 
 
 def _compile(

@@ -20,10 +20,11 @@ import time
 import weakref
 from collections import OrderedDict
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import schemaguard
 from schemaguard import estimate
+from schemaguard._closing import Closing
 from schemaguard.grammar import engine
 from schemaguard.grammar.cache import Grammars, Kept
 from schemaguard.grammar.compiled import CompiledSchema, CompiledTag, CompileStats
@@ -40,12 +41,12 @@ __all__ = ["ENGINE_PROFILE", "MAX_WHITESPACE", "MIN_STACK_BYTES", "Compiler"]
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-    from types import TracebackType
 
     from schemaguard.grammar.store import VerdictStore
     from schemaguard.grammar.tags import TagPlan
     from schemaguard.grammar.warming import Warmed
     from schemaguard.grammar.worker import Limits
+    from schemaguard.report import Report
 
 #: The profile that every schema has to pass before it is compiled.
 ENGINE_PROFILE = "xgrammar"
@@ -80,7 +81,7 @@ _KEPT_CHARS = 64 * 1024
 _ENGINE_ERRORS = (RuntimeError, ValueError, TypeError, MemoryError, OverflowError)
 
 
-class Compiler:
+class Compiler(Closing):
     """Compiles accepted schemas for one tokenizer. Safe to use from several threads.
 
     A compilation holds a core and cannot be interrupted; the preflight and the trial keep it short.
@@ -264,17 +265,6 @@ class Compiler:
         if self._trials is not None:
             self._trials.workers.close()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
     @property
     def engine(self) -> Any:
         """The `xgrammar.GrammarCompiler` of eager compilations, as it is now."""
@@ -285,7 +275,7 @@ class Compiler:
     def _compile(self, kind: str, text: str) -> tuple[Any, CompileStats]:
         start = time.perf_counter()
         name = _digest(kind, text)
-        refusal = self._known_refusal(name, kind, text)
+        refusal, report = self._preflight(name, kind, text)
         if refusal is not None:
             raise refusal.error()
         checked = time.perf_counter()
@@ -297,7 +287,7 @@ class Compiler:
                 kept = self._grammars.find(name)
                 cached = kept is not None
                 if kept is None:
-                    dynamic = self._is_dynamic(kind, text)
+                    dynamic = self._is_dynamic(kind, text if report is None else report)
                     if self._trials is not None:
                         trial, dynamic = self._try(self._trials, name, kind, text, dynamic)
                     kept = self._make(name, kind, text, dynamic=dynamic)
@@ -311,14 +301,18 @@ class Compiler:
         )
         return kept.grammar, stats
 
-    def _known_refusal(self, name: bytes, kind: str, text: str) -> Refusal | None:
-        """What is remembered or what the profile says; a plan was checked when it was made."""
+    def _preflight(self, name: bytes, kind: str, text: str) -> tuple[Refusal | None, Report | None]:
+        """What is remembered, or what the profile says; a plan was checked when it was made.
+
+        Returns:
+            The refusal, if any, and the report when there was a check.
+        """
         with self._lock:
             if name in self._verdicts:
                 self._verdicts.move_to_end(name)
-                return self._verdicts[name]
+                return self._verdicts[name], None
         if kind == "tag":
-            return None
+            return None, None
         report = schemaguard.check(text, profile=ENGINE_PROFILE)
         refusal = None
         if not report.ok:
@@ -327,7 +321,7 @@ class Compiler:
             refusal = Refusal(message, "cost", first.pointer, report)
         if refusal is None or len(text) <= _KEPT_CHARS:
             self._remember(name, refusal)
-        return refusal
+        return refusal, report
 
     def _remember(self, name: bytes, refusal: Refusal | None) -> None:
         with self._lock:
@@ -370,10 +364,10 @@ class Compiler:
 
     # The engine ---------------------------------------------------------------------------------
 
-    def _is_dynamic(self, kind: str, text: str) -> bool:
+    def _is_dynamic(self, kind: str, schema: str | Report) -> bool:
         if self._mode != "auto" or kind == "tag" or self._trials is None:
             return self._mode == "dynamic"  # only a trial can say what masks on demand cost
-        return estimate.prefers_dynamic(estimate.estimate(text))
+        return estimate.prefers_dynamic(estimate.estimate(schema))
 
     def _make(self, name: bytes, kind: str, text: str, *, dynamic: bool) -> Kept:
         with engine.long_call():  # also what follows: to measure and to let go are calls, too

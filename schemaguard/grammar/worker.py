@@ -18,15 +18,15 @@ import select
 import threading
 import time
 import weakref
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
+from schemaguard._closing import Closing
 from schemaguard.errors import CompileError
 from schemaguard.grammar import frames, outcome, server
 from schemaguard.grammar.outcome import Limits, Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from types import TracebackType
 
     from schemaguard.grammar.server import Worker
     from schemaguard.grammar.tokenizers import Tokenizer
@@ -37,7 +37,7 @@ __all__ = ["Limits", "Outcome", "Workers"]
 MAX_JOBS = 2_000
 
 
-class Workers:
+class Workers(Closing):
     """Worker processes for one tokenizer. Safe to use from several threads.
 
     The server starts with the first job, or with `start`. Closed by `close`, by leaving a `with`
@@ -168,17 +168,6 @@ class Workers:
         for place in list(self._places.queue):
             if place is not None:
                 place.socket.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def __del__(self) -> None:
         # The processes would end anyway, for their sockets close; this one also takes leave.

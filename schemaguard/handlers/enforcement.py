@@ -1,15 +1,15 @@
 """Which of the submitted argument schemas a server would hold the model to.
 
 Whether a structural tag is built for a request, and whose arguments it pins, is decided by the
-choice of tool, the `strict` flags and the deployment. Sources: NVIDIA Dynamo's Structural Tag
-documentation (`--dyn-structural-tag`: `scope`, `schema`); vLLM's `--tool-strict-level`
-(vllm-project/vllm#56268); SGLang's `SGLANG_TOOL_STRICT_LEVEL`, the same levels by number.
+choice of tool, the `strict` flags and the deployment (`schemaguard.servers`).
 
 A pinned schema is one that the server *asks* its engine to enforce; which keywords the engine then
 drops is another question.
 """
 
 from __future__ import annotations
+
+from schemaguard import servers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,14 +49,9 @@ def _is_tagged(policy: Policy, tools: list[Tool], choice: Choice) -> Verdict:
         return True, f"`tool_choice` is {choice.mode}"
     strict = any(tool.strict is True for tool in tools)
     if policy.server == "dynamo":
-        if policy.scope == "always":
-            return True, "scope `always`"
-        if strict or choice.parallel is False:
-            return True, "scope `auto`, and a tool is strict or calls are not parallel"
-        return False, "scope `auto`, no tool is strict and calls may be parallel"
-    if policy.server_level == "auto":
-        return strict, f"level `auto`, and {'a' if strict else 'no'} tool is strict"
-    return True, f"level `{policy.server_level}`"
+        parallel = choice.parallel is not False
+        return servers.dynamo_tags(policy.scope, has_strict=strict, parallel=parallel)
+    return servers.level_tags(policy.server_level, has_strict=strict)
 
 
 def _of_tool(policy: Policy, tool: Tool, choice: Choice, tagged: Verdict) -> Verdict:
@@ -67,13 +62,5 @@ def _of_tool(policy: Policy, tool: Tool, choice: Choice, tagged: Verdict) -> Ver
     if tool.parameters is None:
         return False, NO_PARAMETERS
     if policy.server == "dynamo":
-        if policy.schema == "strict":
-            return True, "schema mode `strict`"
-        if tool.strict is False:
-            return False, "schema mode `auto`, and it says `strict: false`"
-        return True, "schema mode `auto`, and it does not say `strict: false`"
-    if policy.server_level == "parameter":
-        return True, "level `parameter` pins every tool"
-    if tool.strict is True:
-        return True, "it says `strict: true`"
-    return False, f"level `{policy.server_level}`, and it does not say `strict: true`"
+        return servers.dynamo_pins(policy.schema, tool.strict)
+    return servers.level_pins(policy.server_level, tool.strict)

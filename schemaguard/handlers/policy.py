@@ -9,13 +9,13 @@ from schemaguard.document import DEFAULT_LIMITS, Limits
 from schemaguard.handlers.merging import as_one, with_severities
 from schemaguard.plan import Plans
 from schemaguard.profiles import SEVERITIES, Profile, load
+from schemaguard.servers import LEVELS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
 SERVERS = ("dynamo", "vllm", "sglang")
-SERVER_LEVELS = ("auto", "function", "parameter")
 ON_REJECT = ("error", "drop-tool", "relax")
 
 #: What is checked of strict tools, and of others when they are checked.
@@ -103,7 +103,7 @@ class Policy(Frozen):
         if server is None:
             server = "dynamo" if server_level == "auto" else "vllm"
         _one_of("server", server, SERVERS)
-        _one_of("server_level", server_level, SERVER_LEVELS)
+        _one_of("server_level", server_level, LEVELS)
         _one_of("scope", scope, ("always", "auto"))
         _one_of("schema", schema, ("auto", "strict"))
         _one_of("on_reject", on_reject, ON_REJECT)

@@ -8,13 +8,13 @@ import os
 import stat
 import zlib
 
+from schemaguard._closing import Closing
 from schemaguard.errors import SchemaguardError, printable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from types import TracebackType
-    from typing import Any, BinaryIO, Self
+    from typing import Any, BinaryIO
 
 #: Bytes of a line; a request with a long conversation and its answer has a hundredth of it.
 MAX_LINE = 8 << 20
@@ -41,7 +41,7 @@ class LineError(Exception):
         super().__init__(kind)
 
 
-class Lines:
+class Lines(Closing):
     """The lines of a file, as a context manager. Blank lines are passed over.
 
     Args:
@@ -53,7 +53,7 @@ class Lines:
     """
 
     def __init__(self, path: str) -> None:
-        self._raw: BinaryIO = open(path, "rb")  # noqa: SIM115  (closed in __exit__)
+        self._raw: BinaryIO = open(path, "rb")  # noqa: SIM115  (closed in close)
         status = os.fstat(self._raw.fileno())
         if not stat.S_ISREG(status.st_mode):
             self._raw.close()
@@ -65,15 +65,8 @@ class Lines:
         if start == _GZIP:
             self._file = gzip.GzipFile(fileobj=self._raw)  # type: ignore[assignment]
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        _kind: type[BaseException] | None,
-        _value: BaseException | None,
-        _traceback: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
+        """Close the file."""
         self._raw.close()
 
     @property

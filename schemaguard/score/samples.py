@@ -5,16 +5,16 @@ from __future__ import annotations
 import tempfile
 from array import array
 
+from schemaguard._closing import Closing
 from schemaguard.score.lines import MAX_LINE, LineError, Lines, value_of
 from schemaguard.score.records import MAX_INDEX, body_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from types import TracebackType
-    from typing import Any, BinaryIO, Self
+    from typing import Any, BinaryIO
 
 
-class Samples:
+class Samples(Closing):
     """Tools by `data_index`, the number of the line from 1, as a context manager.
 
     Memory is eight bytes a line; what gzip holds is unpacked to a temporary file.
@@ -45,15 +45,8 @@ class Samples:
                 read = b"" if isinstance(line, LineError) else line.removesuffix(b"\n")
                 offset += self._file.write(read + b"\n")
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        _kind: type[BaseException] | None,
-        _value: BaseException | None,
-        _traceback: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
+        """Close the file."""
         self._file.close()
 
     def tools(self, index: int) -> tuple[bool, Any]:

@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from collections import deque
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote
 
 from schemaguard.grammar.audit.judge import STANDARD_FORMATS, without
-from schemaguard.report import escape
+from schemaguard.reads import resolve
+from schemaguard.report import escape, pointer_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -204,18 +204,8 @@ def constraints(found: list[Place], judge: Judge) -> list[Constraint]:
 
 def target(root: Any, reference: Any) -> tuple[str, Any] | None:
     """The pointer and the schema that a local reference leads to, or None."""
-    if not isinstance(reference, str) or not (reference == "#" or reference.startswith("#/")):
-        return None
-    value = root
-    pointer = ""
-    for token in unquote(reference[1:]).split("/")[1:]:
-        name = token.replace("~1", "/").replace("~0", "~")
-        try:
-            value = value[int(name)] if isinstance(value, list) else value[name]
-        except (KeyError, IndexError, ValueError, TypeError):
-            return None
-        pointer += "/" + escape(name)
-    return pointer, value
+    found = resolve(root, reference)
+    return None if found is None else (pointer_of(None, found[1]), found[0])
 
 
 def overridden(schema: dict[str, Any], judge: Judge) -> bool:

@@ -12,6 +12,7 @@ import time
 import weakref
 from typing import TYPE_CHECKING, Protocol, Self
 
+from schemaguard._closing import Closing
 from schemaguard._frozen import Frozen
 from schemaguard.errors import cut, printable
 from schemaguard.grammar.store.verdict import KEY_BYTES, Verdict
@@ -81,7 +82,7 @@ class VerdictStore(Protocol):
         """Close the store."""
 
 
-class Store:
+class Store(Closing):
     """The part that all stores share: keeps the promise of `VerdictStore`, and counts.
 
     A subclass has `_find` and `_keep`, which may raise.
@@ -126,17 +127,6 @@ class Store:
         """What the store did so far."""
         with self._lock:
             return StoreStats(self._hits, self._misses, self._errors, self._last_error)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def _find(self, key: bytes) -> Verdict | None:
         raise NotImplementedError

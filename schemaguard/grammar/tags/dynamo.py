@@ -17,6 +17,7 @@ from schemaguard.grammar.tags.policy import (
     boolean,
     cut_value,
 )
+from schemaguard.servers import dynamo_pins, dynamo_tags
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -209,21 +210,12 @@ class DynamoPolicy(Policy):
             return True, "tool_choice none: a tag that bans the markup of calls"
         if mode != "auto":
             return True, f"tool_choice {mode} is always constrained"
-        if self.scope == "always":
-            return True, "scope always: every request with tools"
-        if any(tool.strict is True for tool in asked.tools):
-            return True, "scope auto: a tool has `strict: true`"
-        if not asked.parallel:
-            return True, "scope auto: parallel_tool_calls is false"
-        return False, "scope auto: no tool has `strict: true`, and calls may be parallel"
+        has_strict = any(tool.strict is True for tool in asked.tools)
+        return dynamo_tags(self.scope, has_strict=has_strict, parallel=asked.parallel)
 
     def pins(self, strict: bool | None) -> tuple[bool, str]:
         """Whether the arguments of a tool with this `strict` are pinned, and why."""
-        if self.schema == "strict":
-            return True, "schema mode strict: every tool"
-        if strict is False:
-            return False, "schema mode auto: the tool has `strict: false`"
-        return True, f"schema mode auto: `strict` is {'true' if strict else 'omitted'}"
+        return dynamo_pins(self.schema, strict)
 
     def profile_for(self, strict: bool | None) -> str | None:
         """Dynamo checks exactly the tools with `strict: true`."""

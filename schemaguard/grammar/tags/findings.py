@@ -36,7 +36,6 @@ from schemaguard.grammar.tags.nodes import (
     keeps_multiple,
     pointer_to,
     real_length,
-    resolve,
     types_of,
 )
 from schemaguard.grammar.tags.styles import (
@@ -51,6 +50,7 @@ from schemaguard.grammar.tags.styles import (
     Style,
 )
 from schemaguard.grammar.tags.texts import may_match
+from schemaguard.reads import resolve
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -246,7 +246,7 @@ class _Search:
         if winner == "$ref":
             target = resolve(self.schema, node["$ref"])
             if target is not None:
-                yield *target, place
+                yield target[0], tuple(map(str, target[1])), place
             return
         if winner in ("anyOf", "oneOf", "allOf"):
             members = node[winner]

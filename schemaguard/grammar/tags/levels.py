@@ -9,14 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from schemaguard.grammar.tags.policy import Policy, PolicyError, bool_text, boolean, cut_value
+from schemaguard.servers import LEVELS, level_pins, level_tags
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Self
 
     from schemaguard.grammar.tags.reading import Asked
-
-LEVELS = ("auto", "function", "parameter")
 
 
 class _Levels(Policy):
@@ -35,19 +34,12 @@ class _Levels(Policy):
             return False, "tool_choice none: the server builds no tag"
         if asked.mode != "auto":
             return True, f"tool_choice {asked.mode} is always constrained"
-        if self.level:
-            return True, f"level {self.level_name}: every request with tools"
-        if any(tool.strict is True for tool in asked.tools):
-            return True, "level auto: a tool has `strict: true`"
-        return False, "level auto: no tool has `strict: true`"
+        has_strict = any(tool.strict is True for tool in asked.tools)
+        return level_tags(self.level_name, has_strict=has_strict)
 
     def pins(self, strict: bool | None) -> tuple[bool, str]:
         """Whether the arguments of a tool with this `strict` are pinned, and why."""
-        if self.level == 2:
-            return True, "level parameter: every tool, as if it were strict"
-        if strict is True:
-            return True, f"level {self.level_name}: the tool has `strict: true`"
-        return False, f"level {self.level_name}: the tool has no `strict: true`"
+        return level_pins(self.level_name, strict)
 
 
 class VllmPolicy(_Levels):

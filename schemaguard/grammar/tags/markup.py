@@ -12,9 +12,10 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from schemaguard.errors import cut, printable
-from schemaguard.grammar.tags.nodes import real_length, resolve, types_of
+from schemaguard.grammar.tags.nodes import real_length, types_of
 from schemaguard.grammar.tags.styles import COHERE, GEMMA, JSON, KIMI_K3, MINIMAX_M3
 from schemaguard.grammar.tags.texts import may_match
+from schemaguard.reads import resolve
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

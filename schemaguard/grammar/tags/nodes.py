@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote
 
 from schemaguard.report import escape
 
@@ -47,23 +46,3 @@ def keeps_multiple(node: dict[str, Any], multiple: Any) -> bool:
 def real_length(node: dict[str, Any]) -> bool:
     """Whether `minLength` or `maxLength` rules anything out."""
     return node.get("minLength", 0) != 0 or "maxLength" in node
-
-
-def resolve(root: Any, reference: Any) -> tuple[Any, Pointer] | None:
-    """The node that a reference of the document names, and where it is."""
-    if reference == "#":
-        return root, ()
-    if reference.__class__ is not str or not reference.startswith("#/"):
-        return None
-    at = tuple(
-        token.replace("~1", "/").replace("~0", "~") for token in unquote(reference[2:]).split("/")
-    )
-    node = root
-    for token in at:
-        if node.__class__ is dict and token in node:
-            node = node[token]
-        elif node.__class__ is list and token.isdecimal() and int(token) < len(node):
-            node = node[int(token)]
-        else:
-            return None
-    return node, at
