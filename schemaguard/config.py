@@ -390,7 +390,7 @@ def _wrong(config: Config, name: str, what: str) -> ConfigError:
 
 def _extended(name: str, base: Profile, config: Config) -> Profile:
     """A profile with the numbers, rules and lists of a table in place of the base's."""
-    from schemaguard import profiles, rules, select  # noqa: PLC0415  (see `profile_of`)
+    from schemaguard import rules, select  # noqa: PLC0415  (see `profile_of`)
 
     table = config.profiles[name]
     budgets = {**base.budgets, **table.get("budgets", {})}
@@ -406,13 +406,10 @@ def _extended(name: str, base: Profile, config: Config) -> Profile:
             raise _wrong(config, name, f'unknown list "{printable(key[:80])}"{near}')
     lists = {key: tuple(members) for key, members in table.get("keywords", {}).items()}
     severities = select.with_severities(base, table.get("rules", {}), f"profiles.{name}.rules")
-    return profiles.Profile(
+    return base.replace(
         id=name,
         name=name,
-        date=base.date,
         title=table.get("title", f"{base.title}, with other numbers"),
-        subject=base.subject,
-        basis=base.basis,
         source=f"{config.path}, extends {base.id}",
         budgets=budgets,
         lists={**base.lists, **lists},

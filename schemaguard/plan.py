@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from schemaguard.profiles import Grounds
     from schemaguard.rules import Rule
 
 #: Any of these beside `$ref` makes the object rules apply (contract rule 9).
@@ -49,6 +50,23 @@ _MAX_KEYS = 32
 _MAX_KEY_CHARACTERS = 1024
 
 
+class Part:
+    """A rule about single schemas, with what a profile set it to.
+
+    Attributes:
+        rule: the rule.
+        setting: what its check gets beside the schema.
+        grounds: how the profile knows it; None where the profile's own grounds for the rule hold.
+    """
+
+    __slots__ = ("grounds", "rule", "setting")
+
+    def __init__(self, rule: Rule, setting: Any, grounds: Grounds | None = None) -> None:
+        self.rule = rule
+        self.setting = setting
+        self.grounds = grounds
+
+
 class Plan:
     """What to do with a schema of one key sequence.
 
@@ -59,6 +77,7 @@ class Plan:
         shapes: (keyword, predicate) for keywords whose value must have a shape; `type` and
         `required`     are looked at by name.
         values: (keyword, rule, limit) for the VALUE rules of the keywords that are there.
+        parts: the PART and KEYWORD rules that such keys can concern.
         closed: when the object rules apply: NEVER, IF_TYPED or ALWAYS.
         object: the keys alone make it an object schema (contract rule 8).
         required, ref, enum, const: it has the keyword.
@@ -82,6 +101,7 @@ class Plan:
         "leaf",
         "object",
         "only_text",
+        "parts",
         "patterned",
         "present",
         "ref",
@@ -99,6 +119,7 @@ class Plan:
     texts: tuple[str, ...]
     shapes: tuple[tuple[str, Callable[[object], bool]], ...]
     values: tuple[tuple[str, Rule, int], ...]
+    parts: tuple[Part, ...]
     closed: int
     object: bool
     patterned: bool
@@ -140,6 +161,28 @@ class Plans:
             (rule, len(rule.check({}))) for rule in self.object_rules if rule.check({})
         )
         self.checks_root = any(rule.on[0] == r.ROOT for rule in on)
+        self._parts: list[tuple[tuple[str, ...], Part]] = []
+        tops: list[Part] = []
+        refused = set()
+        for rule in on:
+            kind, *arguments = rule.on
+            if kind in (r.PART, r.TOP):
+                for part in _set(rule, profile):
+                    if kind == r.TOP:
+                        tops.append(part)
+                    else:
+                        self._parts.append((tuple(arguments), part))
+            elif kind == r.KEYWORD:
+                for remark in profile.remarks.get(arguments[0], ()):
+                    part = Part(rule, remark, remark.grounds)
+                    if remark.root:
+                        tops.append(part)
+                    else:
+                        self._parts.append(((remark.keyword,), part))
+                    if remark.always and arguments[0] == "refused":
+                        refused.add(remark.keyword)
+        #: What is asked of the root alone, once everything else was looked at.
+        self.tops = tuple(tops)
         self.budget_rules = {rule.on[1]: rule for rule in on if rule.on[0] == r.BUDGET}
         self.shape_rules: dict[str, list[Rule]] = {}
         self._value_rules: dict[str, list[tuple[Rule, int]]] = {}
@@ -156,7 +199,8 @@ class Plans:
             elif kind == r.PRESENCE:
                 for keyword in profile.lists.get(arguments[0], ()):
                     self._presence.append((rule, keyword))
-        refused = {keyword for _, keyword in self._presence}
+        refused -= {"$defs", "definitions"}  # a reference leads into them all the same
+        refused.update(keyword for _, keyword in self._presence)
         #: Keywords whose values are entered: those that hold schemas and are not refused outright.
         self.entered = {
             name: keyword.holds
@@ -179,7 +223,7 @@ class Plans:
             if self._limit(budget) != NO_LIMIT
         }
         #: The root is all that is left to look at, once everything else is clean.
-        self.ends_with_root = self.checks_root and not self.work_limits
+        self.ends_with_root = self.checks_root and not self.work_limits and not self.tops
 
     def _limit(self, budget: str) -> int:
         """The profile's limit when a rule of the profile watches it."""
@@ -223,6 +267,7 @@ class Plans:
         plan.values = tuple(
             (name, rule, limit) for name in known for rule, limit in self._value_rules.get(name, ())
         )
+        plan.parts = tuple(part for wanted, part in self._parts if _concerns(wanted, names))
         plan.object = "properties" in names or "patternProperties" in names
         if plan.ref:
             plan.closed = ALWAYS if names & OBJECT_KEYWORDS else NEVER
@@ -235,6 +280,7 @@ class Plans:
         )
         plan.simple = plan.sound and not (
             plan.values
+            or plan.parts
             or plan.patterned
             or plan.object
             or plan.required
@@ -256,6 +302,21 @@ class Plans:
             return False
         keyword = KEYWORDS.get(name)
         return keyword is None or keyword.shape is None or keyword.shape not in self.shape_rules
+
+
+def _set(rule: Rule, profile: Profile) -> list[Part]:
+    """A rule with each of its settings; one without settings is there once."""
+    settings = profile.settings.get(rule.code, ())
+    if not settings:
+        return [Part(rule, {}, profile.grounds.get(rule.code))]
+    return [Part(rule, setting.values, setting.grounds) for setting in settings]
+
+
+def _concerns(wanted: tuple[str, ...], names: set[str]) -> bool:
+    """Whether a rule about such keywords (see `rules.PART`) can speak of a schema of these keys."""
+    present = [keyword for keyword in wanted if not keyword.startswith("-")]
+    absent = {keyword[1:] for keyword in wanted if keyword.startswith("-")}
+    return names.isdisjoint(absent) and (not present or not names.isdisjoint(present))
 
 
 _compiled: dict[str | Profile, Plans] = {}

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from schemaguard.document import Limits
-    from schemaguard.profiles import Profile
+    from schemaguard.profiles import Grounds, Profile
     from schemaguard.rules import Rule
     from schemaguard.walk import Frame
 
@@ -59,14 +59,25 @@ class Diagnostic(Spoken):
     Attributes:
         rule: the rule that speaks.
         severity: "error", "warning" or "note", from the profile.
+        grounds: how the profile knows it: basis, source and date; None for a fault of the text.
         data: what fills the message; strings of it come from the schema and are cut.
         offset: for a fault that the reader found, the place in the text, in code points (in bytes
             where there is no text); None for all others: their pointer says where.
     """
 
-    __slots__ = ("_frame", "_pointer", "_tokens", "data", "offset", "rule", "severity")
+    __slots__ = (
+        "_frame",
+        "_pointer",
+        "_tokens",
+        "data",
+        "grounds",
+        "offset",
+        "rule",
+        "severity",
+    )
 
     severity: str
+    grounds: Grounds | None
     offset: int | None
 
     def __init__(
@@ -77,11 +88,13 @@ class Diagnostic(Spoken):
         frame: Frame | None = None,
         tokens: tuple[str | int, ...] = (),
         offset: int | None = None,
+        grounds: Grounds | None = None,
     ) -> None:
         self._fill(
             rule=rule,
             severity=severity,
             data=data,
+            grounds=grounds,
             offset=offset,
             _frame=frame,
             _tokens=tokens,
@@ -126,16 +139,21 @@ class Diagnostic(Spoken):
         return f"<{self.code} {self.name} at {where!r}: {cut(self.message, 80)!r}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        fields = (self.rule.code, self.severity, dict(self.data), self.pointer, self.offset)
-        return _diagnostic, fields
+        where = (self.pointer, self.offset)
+        return _diagnostic, (self.rule.code, self.severity, dict(self.data), *where, self.grounds)
 
 
 def _diagnostic(
-    code: str, severity: str, data: dict[str, Any], pointer: str, offset: int | None
+    code: str,
+    severity: str,
+    data: dict[str, Any],
+    pointer: str,
+    offset: int | None,
+    grounds: Grounds | None,
 ) -> Diagnostic:
     from schemaguard.rules import RULES  # noqa: PLC0415  (only to unpickle)
 
-    made = Diagnostic(RULES[code], severity, data, offset=offset)
+    made = Diagnostic(RULES[code], severity, data, offset=offset, grounds=grounds)
     object.__setattr__(made, "_pointer", pointer)
     return made
 

@@ -17,15 +17,16 @@ from schemaguard import globs
 from schemaguard.config import ConfigError, nearest
 from schemaguard.errors import printable
 from schemaguard.lint import CheckedTool, FileReport
-from schemaguard.profiles import Profile
 from schemaguard.report import ERROR
 from schemaguard.rules import BUDGET, BY_NAME, PRESENCE, READING, RULES, VALUE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
 
     from schemaguard.lint import Finding
+    from schemaguard.profiles import Profile
     from schemaguard.rules import Rule
 
 #: How special a whole code or a name is.
@@ -177,14 +178,13 @@ def adjusted(profile: Profile, layers: Sequence[Layer], severity: Mapping[str, s
     return profile if final == dict(profile.severities) else _with(profile, final)
 
 
-def reduced(profile: Profile, codes: frozenset[str]) -> Profile:
+def reduced(profile: Profile, codes: AbstractSet[str]) -> Profile:
     """The profile without some rules."""
     return _with(profile, {c: s for c, s in profile.severities.items() if c not in codes})
 
 
 def _with(profile: Profile, severities: Mapping[str, str]) -> Profile:
-    fields = {name: getattr(profile, name) for name in profile.__slots__}
-    return Profile(**{**fields, "severities": severities})
+    return profile.replace(severities=dict(severities))
 
 
 def glob(pattern: str) -> re.Pattern[str]:

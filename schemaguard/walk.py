@@ -39,7 +39,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from schemaguard.plan import Plan
+    from schemaguard.plan import Part, Plan
+    from schemaguard.profiles import Grounds
     from schemaguard.rules import Rule
 
     #: Where a schema stands, as the walk carries it: (schema, object depth, nesting level, parent
@@ -143,6 +144,9 @@ def is_clean(root: object, plans: Plans, max_nodes: int) -> bool:
                 for keyword, rule, limit in plan.values:
                     if rule.check(schema[keyword], limit):
                         return False
+                for part in plan.parts:
+                    if part.rule.check(schema, part.setting):
+                        return False
                 if plan.patterned:
                     patterns_cost += sum(map(share, set(patterns_of(schema)) - patterns))
                     patterns.update(patterns_of(schema))
@@ -237,7 +241,10 @@ def is_clean(root: object, plans: Plans, max_nodes: int) -> bool:
 
 
 def _is_affordable(root: object, plans: Plans) -> bool:
-    """Whether the work that the document is for an engine is within the profile's limits."""
+    """Whether the document as a whole is within the profile's limits, and the root as it wants."""
+    for part in plans.tops:
+        if part.rule.check(root, part.setting):
+            return False
     if not plans.work_limits:
         return True
     from schemaguard import estimate  # noqa: PLC0415  (only profiles that count work need it)
@@ -333,10 +340,21 @@ class Findings:
         complete: no hard stop ended the walk.
     """
 
-    __slots__ = ("cap", "complete", "diagnostics", "ok", "plans", "severities", "subject", "total")
+    __slots__ = (
+        "cap",
+        "complete",
+        "diagnostics",
+        "grounds",
+        "ok",
+        "plans",
+        "severities",
+        "subject",
+        "total",
+    )
 
     def __init__(self, plans: Plans, cap: int = MAX_DIAGNOSTICS) -> None:
         self.plans = plans
+        self.grounds = plans.profile.grounds
         self.severities = plans.profile.severities
         self.subject = plans.profile.subject
         self.cap = cap
@@ -351,6 +369,7 @@ class Findings:
         frame: Frame | None,
         tokens: tuple[str | int, ...] = (),
         offset: int | None = None,
+        grounds: Grounds | None = None,
         **filled: object,
     ) -> None:
         """Record one finding at `tokens` below the frame's schema."""
@@ -360,7 +379,10 @@ class Findings:
             self.ok = False
         if self.total <= self.cap:
             filled["subject"] = self.subject
-            self.diagnostics.append(Diagnostic(rule, severity, filled, frame, tokens, offset))
+            grounds = grounds or self.grounds.get(rule.code)
+            self.diagnostics.append(
+                Diagnostic(rule, severity, filled, frame, tokens, offset, grounds)
+            )
 
     def stop(self, rule: Rule, max_nodes: int) -> None:
         """Record the hard stop that ended the walk; it is kept even where the cap is reached."""
@@ -439,6 +461,8 @@ class _Collector:
         else:
             where = (self.ref_frames, self.identifier, self.deepest)
             refs.collect(self.root, *where, self.plans, self.found)
+            if self.root.__class__ in (dict, bool):
+                self._parts(None, self.root, self.plans.tops)
             if self.plans.work_limits and self.found.complete:
                 self._work()
 
@@ -569,6 +593,8 @@ class _Collector:
                 self._malformed(frame, (keyword,), KEYWORDS[keyword].shape, schema[keyword])
         if plan.values:
             self._values(frame, plan)
+        if plan.parts:
+            self._parts(frame, schema, plan.parts)
         deepest = level
         for name in plan.texts:
             value = schema[name]
@@ -625,6 +651,12 @@ class _Collector:
         if plan.patterned:
             self.patterns_cost += sum(map(share, set(patterns_of(schema)) - self.patterns))
             self.patterns.update(patterns_of(schema))
+
+    def _parts(self, frame: Frame | None, schema: Any, parts: tuple[Part, ...]) -> None:
+        """What a provider wants of one schema."""
+        for part in parts:
+            for tokens, filled in part.rule.check(schema, part.setting):
+                self.found.add(part.rule, frame, tokens, grounds=part.grounds, **filled)
 
     def _malformed(
         self, frame: Frame, tokens: tuple[str | int, ...], shape: str | None, value: object

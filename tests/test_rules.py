@@ -10,6 +10,7 @@ import schemaguard
 from schemaguard import lint
 from schemaguard.profiles import load, names
 from schemaguard.rules import ADVICE, READING, REQUEST, RULES, VALUE, find
+from schemaguard.select import reduced
 
 
 def nested(levels, wrap):
@@ -120,7 +121,12 @@ def profile_of(code):
     """The profile that the rule is on in; reading rules are on in all of them."""
     if RULES[code].on[0] == READING:
         return "dynamo"
-    return next(name for name in names() if code in load(name).severities)
+    for name in ("dynamo", "xgrammar"):
+        if code in load(name).severities:
+            return name
+    # What a provider wants besides is not this rule's example to satisfy.
+    profile = next(load(name) for name in names() if code in load(name).severities)
+    return reduced(profile, profile.severities.keys() - {code})
 
 
 def example(text):

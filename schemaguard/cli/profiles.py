@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from schemaguard.profiles import Profile
+    from schemaguard.profiles import Grounds, Profile, Remark
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -68,7 +68,31 @@ def _as_json(profile: Profile) -> dict[str, Any]:
     fields["lists"] = {name: list(members) for name, members in profile.lists.items()}
     fields["budgets"] = dict(profile.budgets)
     fields["severities"] = dict(profile.severities)
+    fields["settings"] = {
+        code: [dict(setting.values) for setting in settings]
+        for code, settings in profile.settings.items()
+    }
+    fields["grounds"] = {code: _grounds(grounds) for code, grounds in profile.grounds.items()}
+    fields["remarks"] = {
+        table: [_remark(remark) for remark in remarks] for table, remarks in profile.remarks.items()
+    }
     return fields
+
+
+def _grounds(grounds: Grounds) -> dict[str, str]:
+    return {"basis": grounds.basis, "source": grounds.source, "date": grounds.date}
+
+
+def _remark(remark: Remark) -> dict[str, Any]:
+    return {
+        "keyword": remark.keyword,
+        "unless": list(remark.unless),
+        "types": sorted(remark.types),
+        "beside": list(remark.beside),
+        "root": remark.root,
+        "why": remark.why,
+        **_grounds(remark.grounds),
+    }
 
 
 def _page(profile: Profile) -> Iterator[str]:
@@ -77,15 +101,43 @@ def _page(profile: Profile) -> Iterator[str]:
     yield f"  basis:  {profile.basis}"
     yield f"  date:   {profile.date}"
     yield f"  source: {profile.source}"
-    yield ""
-    yield "Budgets"
+    if profile.budgets:
+        yield ""
+        yield "Budgets"
     for name, limit in profile.budgets.items():
         yield f"  {name:<22} {limit:>12,}  {basis}"
     for name, members in profile.lists.items():
         yield ""
         yield f"Keywords: {name} ({basis})"
         yield from (f"  {member}" for member in members)
+    for table, remarks in profile.remarks.items():
+        if remarks:
+            yield ""
+            yield f"Keywords: {table}"
+        for remark in remarks:
+            said = f"{remark.keyword}{_when(remark)}"
+            yield f"  {said:<40}  {_where_from(remark.grounds)}"
     yield ""
-    yield f"Rules ({basis})"
+    yield "Rules"
     for code, severity in profile.severities.items():
-        yield f"  {code}  {severity:<7}  {RULES[code].name}"
+        grounds = profile.grounds.get(code)
+        where = _where_from(grounds) if grounds else basis
+        yield f"  {code}  {severity:<7}  {RULES[code].name:<28}  {where}"
+        for setting in profile.settings.get(code, ()):
+            for name, value in setting.values.items():
+                yield f"           {name} = {json.dumps(value)}"
+
+
+def _where_from(grounds: Grounds) -> str:
+    return f"{grounds.basis}, {grounds.date}: {grounds.source}"
+
+
+def _when(remark: Remark) -> str:
+    said = ""
+    if remark.types:
+        said += f", in {'/'.join(sorted(remark.types))}"
+    if remark.unless:
+        said += f", unless {json.dumps(list(remark.unless))[1:-1]}"
+    if remark.beside:
+        said += f", beside {'/'.join(remark.beside)}"
+    return said + (", at the root" if remark.root else "")

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from types import MappingProxyType
-
-from schemaguard.profiles import Profile, load
+from schemaguard.profiles import load
 from schemaguard.rules import REQUEST, RULES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from schemaguard.profiles import Profile, Remark, Setting
 
 _RANK = {"error": 2, "warning": 1, "note": 0}
 
@@ -30,9 +30,7 @@ def with_severities(name: str, severities: Mapping[str, str]) -> Profile:
     }
     if not said:
         return profile
-    fields = {field: getattr(profile, field) for field in Profile.__slots__}
-    fields["severities"] = MappingProxyType({**profile.severities, **said})
-    return Profile(**fields)
+    return profile.replace(severities={**profile.severities, **said})
 
 
 def as_one(profiles: tuple[Profile, ...]) -> Profile:
@@ -46,6 +44,8 @@ def as_one(profiles: tuple[Profile, ...]) -> Profile:
     budgets: dict[str, int] = {}
     lists: dict[str, tuple[str, ...]] = {}
     severities: dict[str, str] = {}
+    settings: dict[str, tuple[Setting, ...]] = {}
+    remarks: dict[str, tuple[Remark, ...]] = {}
     for profile in profiles:
         for name, limit in profile.budgets.items():
             budgets[name] = min(limit, budgets.get(name, limit))
@@ -53,14 +53,18 @@ def as_one(profiles: tuple[Profile, ...]) -> Profile:
             lists[name] = tuple(dict.fromkeys(lists.get(name, ()) + members))
         for code, severity in profile.severities.items():
             severities[code] = max(severity, severities.get(code, severity), key=_RANK.__getitem__)
+        for code, values in profile.settings.items():
+            settings[code] = settings.get(code, ()) + values
+        for table, said in profile.remarks.items():
+            remarks[table] = remarks.get(table, ()) + said
     names = "+".join(profile.id for profile in profiles)
-    fields = {field: getattr(profiles[0], field) for field in Profile.__slots__}
-    fields |= {"id": names, "name": names, "title": names}
-    return Profile(
-        **fields
-        | {
-            "budgets": MappingProxyType(budgets),
-            "lists": MappingProxyType(lists),
-            "severities": MappingProxyType(severities),
-        }
+    return profiles[0].replace(
+        id=names,
+        name=names,
+        title=names,
+        budgets=budgets,
+        lists=lists,
+        severities=severities,
+        settings=settings,
+        remarks=remarks,
     )

@@ -20,6 +20,16 @@ source and a date for all of it::
 
     [rules]
     SG401 = "error"             # error, warning or note; a rule that is not listed is off
+    SG404 = { severity = "warning", basis = "observed", source = "…", date = 2026-09-01 }
+
+    [refused]                   # also [ignored] and [doubtful]: what is said of keywords
+    oneOf = { basis = "observed", source = "…" }
+    minItems = { unless = [0, 1] }
+
+A rule takes its settings beside its severity; the rule declares which it knows. What a rule or a
+keyword does not say about its basis, source and date is the profile's. `extends` names a dated
+profile whose tables this one adds to: a rule that is "off" and a keyword that is "accepted" are
+taken out again.
 
 Beside it, `NAME-YYYY-MM-DD.json` has the same table, parsed (`make docs` writes it), and a checksum
 of the file that it was made from: a start-up then need not load the TOML parser. One that does not
@@ -29,84 +39,25 @@ fit its file counts for nothing.
 from __future__ import annotations
 
 import os
-from types import MappingProxyType
 from zlib import crc32
 
-from schemaguard._frozen import Frozen
 from schemaguard.errors import ProfileError, printable
+from schemaguard.profiles.parts import (
+    BASES,
+    SEVERITIES,
+    TABLES,
+    Grounds,
+    Profile,
+    Remark,
+    Setting,
+)
+from schemaguard.profiles.reading import from_table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-SEVERITIES = ("error", "warning", "note")
-BASES = ("documented", "observed", "inferred", "disputed")
+    from collections.abc import Mapping
 
 _FOLDER = os.path.dirname(__file__)
-
-
-class Profile(Frozen):
-    """One profile, read.
-
-    Attributes:
-        id: dated name, `dynamo-2026-11-30`.
-        name: plain name.
-        date: ISO date of the facts.
-        title: what it is about, for people.
-        subject: how messages name the server.
-        basis: how the facts are known.
-        source: where they are from.
-        budgets: budget → limit.
-        lists: list → keywords, in the order in which they are looked for.
-        severities: rule code → severity.
-    """
-
-    __slots__ = (
-        "basis",
-        "budgets",
-        "date",
-        "id",
-        "lists",
-        "name",
-        "severities",
-        "source",
-        "subject",
-        "title",
-    )
-
-    id: str
-    name: str
-    date: str
-    title: str
-    subject: str
-    basis: str
-    source: str
-    budgets: Mapping[str, int]
-    lists: Mapping[str, tuple[str, ...]]
-    severities: Mapping[str, str]
-
-    def __init__(self, **fields: object) -> None:
-        self._fill(**fields)
-
-    def __repr__(self) -> str:
-        return f"<Profile {self.id}>"
-
-    def __hash__(self) -> int:
-        return hash(self.id)
-
-    def __reduce__(self) -> tuple[Callable[..., Profile], tuple[object, ...]]:
-        plain = {"budgets": dict, "lists": dict, "severities": dict}
-        fields = {name: plain.get(name, _same)(getattr(self, name)) for name in self.__slots__}
-        return _restored, (fields,)
-
-
-def _same(value: object) -> object:
-    return value
-
-
-def _restored(fields: dict[str, object]) -> Profile:
-    frozen = {k: MappingProxyType(v) if isinstance(v, dict) else v for k, v in fields.items()}
-    return Profile(**frozen)
 
 
 def names() -> tuple[str, ...]:
@@ -149,7 +100,8 @@ def _read(stem: str) -> Profile:
     path = os.path.join(_FOLDER, stem)
     with open(path + ".toml", "rb") as file:
         content = file.read()
-    return from_table(_parsed_before(path + ".json", content) or _parsed(stem, content), stem)
+    table: Mapping[str, object] = _parsed_before(path + ".json", content) or _parsed(stem, content)
+    return from_table(table, stem, load)
 
 
 def _parsed(stem: str, content: bytes) -> dict[str, object]:
@@ -189,40 +141,16 @@ def parsed_files() -> dict[str, str]:
     return made
 
 
-def from_table(table: Mapping[str, object], stem: str) -> Profile:
-    """A profile from the parsed file.
-
-    Raises:
-        ProfileError: a key is missing, unknown or of the wrong kind.
-    """
-    from schemaguard.rules import RULES  # noqa: PLC0415  (circular)
-
-    fields = dict(table)
-    budgets = fields.pop("budgets", {})
-    lists = fields.pop("keywords", {})
-    severities = fields.pop("rules", {})
-    wanted = {"name", "date", "title", "subject", "basis", "source"}
-    if fields.keys() != wanted:
-        wrong = sorted(fields.keys() ^ wanted)
-        raise ProfileError(f"profile {stem}: missing or unknown keys: {', '.join(wrong)}")
-    if fields["basis"] not in BASES:
-        raise ProfileError(f"profile {stem}: basis is one of {', '.join(BASES)}")
-    if not (isinstance(budgets, dict) and isinstance(lists, dict) and isinstance(severities, dict)):
-        raise ProfileError(f"profile {stem}: budgets, keywords and rules are tables")
-    for code, severity in severities.items():
-        if code not in RULES or severity not in SEVERITIES:
-            raise ProfileError(
-                f"profile {stem}: rule {code} = {severity!r}: a rule's code and one of "
-                f"{', '.join(SEVERITIES)}"
-            )
-    if any(limit.__class__ is not int or limit < 0 for limit in budgets.values()):
-        raise ProfileError(f"profile {stem}: a budget is an integer of 0 or more")
-    fields["date"] = str(fields["date"])
-    return Profile(
-        **fields,
-        id=f"{fields['name']}-{fields['date']}",
-        # Read-only: a profile is shared by everybody in the process.
-        budgets=MappingProxyType(budgets),
-        lists=MappingProxyType({name: tuple(members) for name, members in lists.items()}),
-        severities=MappingProxyType(severities),
-    )
+__all__ = [
+    "BASES",
+    "SEVERITIES",
+    "TABLES",
+    "Grounds",
+    "Profile",
+    "Remark",
+    "Setting",
+    "from_table",
+    "load",
+    "names",
+    "parsed_files",
+]

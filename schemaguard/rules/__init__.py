@@ -21,7 +21,7 @@ from schemaguard._frozen import Frozen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from typing import Any
 
 # What makes a rule speak. The argument of each is in `Rule.on[1:]`.
@@ -34,6 +34,11 @@ VALUE = "value"  # a keyword's value; arguments: a budget, then keywords; check(
 BUDGET = "budget"  # a running total; argument: the budget's name in the profile
 REFERENCE = "reference"  # a `$ref` and what it reaches
 ROOT = "root"  # the root of the document
+#: One schema, as a provider wants it: keywords of which one is there (all schemas, when none is
+#: given) and, with a "-", keywords that are not; check(schema, setting).
+PART = "part"
+TOP = "top"  # the root schema; check(schema, setting)
+KEYWORD = "keyword"  # a keyword that a profile speaks of; argument: the profile's table
 ENGINE = "engine"  # what an engine that is asked says
 REQUEST = "request"  # a request or one of its tools
 ADVICE = "advice"  # a request as a whole, in front of a server; only in `schemaguard.handlers`
@@ -52,10 +57,24 @@ class Rule(Frozen):
         why: why it matters, from the declaring function's docstring.
         on: what makes it speak: one of the constants of this module, then its arguments.
         check: the predicate or generator, for the kinds of rule that have one.
+        settings: name → kind of the settings that a profile gives it, beside the severity; the
+            kinds are those of `schemaguard.profiles.settings`.
         since: the first version of schemaguard that had the rule.
     """
 
-    __slots__ = ("bad", "check", "code", "fix", "good", "message", "name", "on", "since", "why")
+    __slots__ = (
+        "bad",
+        "check",
+        "code",
+        "fix",
+        "good",
+        "message",
+        "name",
+        "on",
+        "settings",
+        "since",
+        "why",
+    )
 
     code: str
     name: str
@@ -66,6 +85,7 @@ class Rule(Frozen):
     why: str
     on: tuple[str, ...]
     check: Callable[..., Any]
+    settings: Mapping[str, str]
     since: str
 
     def __init__(self, **fields: object) -> None:
@@ -92,6 +112,7 @@ def rule(
     fix: str,
     bad: str,
     good: str,
+    settings: Mapping[str, str] | None = None,
     since: str = "0.1.0",
 ) -> Callable[[Callable[..., Any]], Rule]:
     """Declare a rule: the decorated function is its check, the docstring its reason."""
@@ -107,6 +128,7 @@ def rule(
             why=(check.__doc__ or "").strip(),
             on=on,
             check=check,
+            settings=settings or {},
             since=since,
         )
         if code in RULES or name in BY_NAME:
@@ -133,7 +155,9 @@ from schemaguard.rules import (  # noqa: E402  (they need what is above)
     budgets,
     cost,
     document,
+    keywords,
     objects,
+    providers,
     references,
     requests,
     shapes,
@@ -145,8 +169,10 @@ __all__ = [
     "BUDGET",
     "BY_NAME",
     "ENGINE",
+    "KEYWORD",
     "NODE",
     "OBJECT",
+    "PART",
     "PRESENCE",
     "READING",
     "REFERENCE",
@@ -154,6 +180,7 @@ __all__ = [
     "ROOT",
     "RULES",
     "SHAPE",
+    "TOP",
     "VALUE",
     "Rule",
     "advice",
@@ -161,8 +188,10 @@ __all__ = [
     "cost",
     "document",
     "find",
+    "keywords",
     "objects",
     "plain",
+    "providers",
     "references",
     "requests",
     "rule",
