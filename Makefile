@@ -8,7 +8,7 @@ DASHSCOPE := dashscope==2.0.2
 MISTRAL := mistral-common==1.13.1
 VOCABULARIES := $(VENV)/vocab/qwen.tiktoken $(VENV)/vocab/tekken.json
 
-.PHONY: demo test lint bench docs clean
+.PHONY: demo test lint bench docs capabilities clean
 
 demo: $(VENV)/.ready $(VENV)/.servers $(VENV)/vocab/qwen.tiktoken
 	@$(BIN)/python demo/demo.py
@@ -25,7 +25,7 @@ lint: $(VENV)/.ready
 	@echo "lint: ruff and mypy have nothing to say"
 
 bench: $(VENV)/.ready $(VOCABULARIES)
-	@for script in import_cost cli_startup walk hostile mask_step isolation verdict_store middleware; do $(BIN)/python benchmarks/$$script.py || exit 1; done
+	@for script in import_cost cli_startup walk hostile mask_step isolation verdict_store middleware profiles; do $(BIN)/python benchmarks/$$script.py || exit 1; done
 	@echo "bench: each script printed its claim and its numbers"
 
 docs: $(VENV)/.ready
@@ -33,13 +33,18 @@ docs: $(VENV)/.ready
 	@$(BIN)/python docs/make_rules.py
 	@echo "docs: docs/rules says what the rules say, the parsed profiles what the profiles say"
 
+# Minutes: every version of every engine that the tables are about, each in a folder of its own.
+capabilities: $(VENV)/.ready
+	@$(BIN)/python docs/make_capabilities.py
+	@echo "capabilities: schemaguard/capabilities says what the engines do, docs/capabilities.md shows it"
+
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 # The package and all its extras. torch is pinned to a release with a small CPU build.
 $(VENV)/.ready: pyproject.toml constraints.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[xgrammar,mcp,dev]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[xgrammar,llguidance,outlines,mcp,dev]'
 	@touch $@
 	@echo "set-up: the package and its tools are in $(VENV)"
 

@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 
 from schemaguard.cli.rule import as_json
-from schemaguard.rules import ADVICE, RULES, Rule, plain
+from schemaguard.rules import ADVICE, AUDIT, RULES, Rule, plain
 
 FOLDER = Path(__file__).resolve().parent / "rules"
 FAMILIES = {
@@ -30,6 +30,8 @@ def page(rule: Rule) -> str:
     profiles = [f"- `{profile}`: {severity}" for profile, severity in told["profiles"].items()]
     if rule.on[0] == ADVICE:
         profiles = ["- none: [request handlers](../handlers.md) give it as advice"]
+    elif rule.on[0] == AUDIT:
+        profiles = ["- none: [`schemaguard audit`](../audit.md) says it"]
     elif not profiles:
         profiles = ["- every profile: error"]
     parts = [

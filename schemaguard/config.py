@@ -11,7 +11,8 @@ import os
 import re
 
 from schemaguard._frozen import Frozen
-from schemaguard.errors import ProfileError, SchemaguardError, printable
+from schemaguard.errors import ProfileError, SchemaguardError, nearest, printable
+from schemaguard.profiles.parts import BASES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 
 #: In the order in which they are looked for in a folder.
 FILES = ("schemaguard.toml", "pyproject.toml")
+
+#: How the name of a file with a profile ends.
+PROFILE_FILE = ".toml"
 
 FAIL_ON = ("error", "warning", "note")
 
@@ -56,6 +60,8 @@ class Config(Frozen):
         output_format: name of a format.
         fail_on: the least severity that fails a run.
         jobs: how many processes check files, or "auto".
+        min_basis: leave out what is known less firmly (`profiles.BASES`).
+        tool_prefix: what a client puts in front of the names of tools.
         profiles: name → table of a profile that extends another.
     """
 
@@ -68,6 +74,7 @@ class Config(Frozen):
         "ignore",
         "include",
         "jobs",
+        "min_basis",
         "output_format",
         "path",
         "per_file_ignores",
@@ -77,6 +84,7 @@ class Config(Frozen):
         "root",
         "select",
         "severity",
+        "tool_prefix",
     )
 
     path: str | None
@@ -95,6 +103,8 @@ class Config(Frozen):
     output_format: str | None
     fail_on: str | None
     jobs: int | str | None
+    min_basis: str | None
+    tool_prefix: str | None
     profiles: Mapping[str, Mapping[str, Any]]
 
     def __init__(self, path: str | None, root: str, **given: object) -> None:
@@ -107,14 +117,6 @@ class Config(Frozen):
         fields |= given
         fields |= {"path": path, "root": root}
         self._fill(**fields)
-
-
-def nearest(word: str, choices: Iterable[str]) -> str:
-    """`; did you mean "…"?`, or nothing when no choice looks like the word."""
-    import difflib  # noqa: PLC0415  (only after a mistake)
-
-    close = difflib.get_close_matches(word[:100], list(choices), n=1)
-    return f'; did you mean "{close[0]}"?' if close else ""
 
 
 def discover(inputs: Sequence[str]) -> Config:
@@ -149,7 +151,8 @@ def load(path: str) -> Config:
     """The configuration in one file.
 
     Raises:
-        ConfigError: it is wrong or cannot be read, or a pyproject.toml without our table.
+        ConfigError: it or a profile in it is wrong or cannot be read, or it is a pyproject.toml
+            without our table.
     """
     content = _content(path)
     if content is None:
@@ -235,9 +238,17 @@ class _Reader:
         }
         if "baseline" in given:
             given["baseline"] = os.path.relpath(os.path.join(root, given["baseline"]))
-        for name, own in given.get("profiles", {}).items():
-            self._profile(name, own)
-        return Config(self._path, root, **given)
+        if given.get("profile", "").endswith(PROFILE_FILE):
+            given["profile"] = os.path.join(root, given["profile"])
+        config = Config(self._path, root, **given)
+        for name, own in config.profiles.items():
+            self._is_profile(name, own)
+        for name in config.profiles:
+            try:
+                profile_of(name, config)
+            except ProfileError as error:
+                raise self.fail(error.keys[-1] if error.keys else name, str(error)) from error
+        return config
 
     def fail(self, key: str, what: str) -> ConfigError:
         """The error for a key, with the line where the key seems to be."""
@@ -254,27 +265,14 @@ class _Reader:
                 near = nearest(key, known)
                 raise self.fail(key, f'unknown key "{where}{key[:80]}"{near}')
 
-    def _profile(self, name: str, table: Mapping[str, Any]) -> None:
-        where = f"profiles.{name}"
+    def _is_profile(self, name: str, table: object) -> None:
         if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name) or len(name) > 64:
             what = "a profile's name is lower case words with hyphens between them"
             raise self.fail(name, f'"{name[:80]}": {what}')
         if not isinstance(table, dict):
-            raise self.fail(name, f"{where} is a table")
-        self.known(table, ("extends", "title", "budgets", "rules", "keywords"), where + ".")
-        if "extends" not in table:
-            raise self.fail(name, f'{where} has no "extends"')
-        for key in ("extends", "title"):
-            if key in table:
-                _string(self, key, table[key])
-        if any(
-            limit.__class__ is not int or limit < 0
-            for limit in _table(self, "budgets", table.get("budgets", {})).values()
-        ):
-            raise self.fail("budgets", f"{where}.budgets: a budget is an integer of 0 or more")
-        _severities(self, "rules", table.get("rules", {}))
-        for key, members in _table(self, "keywords", table.get("keywords", {})).items():
-            _strings(self, key, members)
+            raise self.fail(name, f"profiles.{name} is a table")
+        if not isinstance(table.get("extends"), str):
+            raise self.fail(name, f'profiles.{name} has no "extends"')
 
 
 def _string(reader: _Reader, key: str, value: Any) -> str:
@@ -353,68 +351,50 @@ _KEYS: dict[str, Callable[[_Reader, str, Any], Any]] = {
     "output-format": _format,
     "fail-on": _choice(FAIL_ON),
     "jobs": _jobs,
+    "min-basis": _choice(BASES),
+    "tool-prefix": _string,
     "profiles": _table,
 }
 
 
 def profile_of(name: str, config: Config) -> Profile:
-    """The profile of a name: one of the configuration, or one that ships.
+    """The profile of a name: one of the configuration, one that ships, or one in a file.
 
     Raises:
-        ConfigError: a profile of the configuration is wrong.
-        ProfileError: there is none of that name.
+        ProfileError: there is none of that name, or it is wrong.
     """
     from schemaguard import profiles  # noqa: PLC0415  (the configuration is read without it)
 
     chain: list[str] = []
     while name in config.profiles:
         if name in chain:
-            raise _wrong(config, name, f"extends itself: {' -> '.join([*chain, name])}")
+            raise ProfileError(f"profile {name}: extends itself: {' -> '.join([*chain, name])}")
         chain.append(name)
         name = config.profiles[name]["extends"]
-    try:
-        profile = profiles.load(name)
-    except ProfileError as error:
-        near = nearest(name, (*profiles.names(), *config.profiles))
-        raise ProfileError(f"{error}{near}") from error
+    if name.endswith(PROFILE_FILE):
+        from schemaguard.profiles.files import load_file  # noqa: PLC0415  (few have one)
+
+        profile = load_file(name if not chain else os.path.join(config.root, name))
+    else:
+        try:
+            profile = profiles.load(name)
+        except ProfileError as error:
+            near = nearest(name, (*profiles.names(), *config.profiles))
+            raise ProfileError(f"{error}{near}", ("extends",) if chain else ()) from error
     for own in reversed(chain):
         if own in profiles.names():
-            raise _wrong(config, own, "a profile that ships has that name")
+            raise ProfileError(f"profile {own}: a profile that ships has that name")
         profile = _extended(own, profile, config)
     return profile
 
 
-def _wrong(config: Config, name: str, what: str) -> ConfigError:
-    return ConfigError(f"{printable(config.path or '')}: profiles.{name}: {what}")
-
-
 def _extended(name: str, base: Profile, config: Config) -> Profile:
-    """A profile with the numbers, rules and lists of a table in place of the base's."""
-    from schemaguard import rules, select  # noqa: PLC0415  (see `profile_of`)
+    """A profile with what a table says in place of what the base says."""
+    from schemaguard.profiles import from_table  # noqa: PLC0415  (see `profile_of`)
 
-    table = config.profiles[name]
-    budgets = {**base.budgets, **table.get("budgets", {})}
-    known = {rule.on[1] for rule in rules.RULES.values() if rule.on[0] in (rules.VALUE, "budget")}
-    for budget in table.get("budgets", {}):
-        if budget not in known and budget not in base.budgets:
-            near = nearest(budget, {*known, *base.budgets})
-            raise _wrong(config, name, f'unknown budget "{printable(budget[:80])}"{near}')
-    wanted = {rule.on[1] for rule in rules.RULES.values() if rule.on[0] == rules.PRESENCE}
-    for key in table.get("keywords", {}):
-        if key not in wanted:
-            near = nearest(key, wanted)
-            raise _wrong(config, name, f'unknown list "{printable(key[:80])}"{near}')
-    lists = {key: tuple(members) for key, members in table.get("keywords", {}).items()}
-    severities = select.with_severities(base, table.get("rules", {}), f"profiles.{name}.rules")
-    return base.replace(
-        id=name,
-        name=name,
-        title=table.get("title", f"{base.title}, with other numbers"),
-        source=f"{config.path}, extends {base.id}",
-        budgets=budgets,
-        lists={**base.lists, **lists},
-        severities=severities,
-    )
+    table = {"title": f"{base.title}, with other numbers", **config.profiles[name], "name": name}
+    profile = from_table(table, name, lambda _: base)
+    return profile.replace(id=name, source=f"{config.path}, extends {base.id}")
 
 
-__all__ = ["FAIL_ON", "Config", "ConfigError", "discover", "load", "nearest", "profile_of"]
+__all__ = ["FAIL_ON", "PROFILE_FILE", "Config", "ConfigError", "discover", "load", "profile_of"]

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any
 
     from schemaguard.report import Diagnostic, Report
@@ -59,7 +60,15 @@ class SchemaChanged(SchemaguardError):  # noqa: N818  (it says what happened)
 
 
 class ProfileError(SchemaguardError):
-    """No such profile, or its file is wrong; the message says which are there, or where."""
+    """No such profile, or its file is wrong; the message says which are there, or where.
+
+    Attributes:
+        keys: where in the file it is wrong: the keys that lead there.
+    """
+
+    def __init__(self, message: str, keys: tuple[str, ...] = ()) -> None:
+        self.keys = keys
+        super().__init__(message)
 
 
 class MissingExtra(SchemaguardError, ImportError):  # noqa: N818  (the noun says it all)
@@ -104,6 +113,14 @@ class CompileRefused(CompileError):  # noqa: N818 - it says what happened
         reason: "cost" (a rule of the engine's profile rejects it), "timeout", "memory" or "crash"
             (so it ended in a worker process, now or before), or "busy" (no worker was free).
     """
+
+
+def nearest(word: str, choices: Iterable[str]) -> str:
+    """`; did you mean "…"?`, or nothing when no choice looks like the word."""
+    import difflib  # noqa: PLC0415  (only after a mistake)
+
+    close = difflib.get_close_matches(word[:100], list(choices), n=1)
+    return f'; did you mean "{close[0]}"?' if close else ""
 
 
 def cut(text: str, limit: int) -> str:

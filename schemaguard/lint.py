@@ -14,6 +14,7 @@ from schemaguard.data import rule_of
 from schemaguard.document import DEFAULT_LIMITS, Limits
 from schemaguard.envelopes.bundling import MAX_VALUES
 from schemaguard.envelopes.result import OUTPUT, PARAMETER, pointer_to
+from schemaguard.plan import compiled
 from schemaguard.preflight import DEFAULT_PROFILE, check
 from schemaguard.report import ERROR, Diagnostic, Spoken, pointer_of
 from schemaguard.rules import RULES
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from schemaguard.document import Document
     from schemaguard.envelopes import ToolSchema
     from schemaguard.envelopes.result import Place
-    from schemaguard.profiles import Profile
+    from schemaguard.profiles import Grounds, Profile
     from schemaguard.report import Report
     from schemaguard.sources import Source
 
@@ -53,7 +54,7 @@ class Finding(Spoken):
 
     Attributes:
         rule: the rule that speaks.
-        severity, data: as in `Diagnostic`.
+        severity, data, grounds: as in `Diagnostic`.
         pointer: JSON Pointer into the file.
         line, column: of the value that the pointer names, or of the one above it when it is not
             there; both from 1, columns in code points. None when the file is no text.
@@ -65,6 +66,7 @@ class Finding(Spoken):
         "data",
         "end_column",
         "end_line",
+        "grounds",
         "line",
         "pointer",
         "rule",
@@ -72,6 +74,7 @@ class Finding(Spoken):
     )
 
     severity: str
+    grounds: Grounds | None
     pointer: str
     line: int | None
     column: int | None
@@ -91,6 +94,7 @@ class Finding(Spoken):
             rule=diagnostic.rule,
             severity=diagnostic.severity,
             data=diagnostic.data,
+            grounds=diagnostic.grounds,
             pointer=pointer,
             line=line,
             column=column,
@@ -104,14 +108,17 @@ class Finding(Spoken):
 
     def __reduce__(self) -> tuple[Any, ...]:
         place = (self.pointer, self.line, self.column, self.end_line, self.end_column)
-        return _finding, (self.code, self.severity, dict(self.data), *place)
+        return _finding, (self.code, self.severity, dict(self.data), self.grounds, *place)
 
 
-def _finding(code: str, severity: str, data: dict[str, Any], *place: Any) -> Finding:
+def _finding(
+    code: str, severity: str, data: dict[str, Any], grounds: Grounds | None, *place: Any
+) -> Finding:
     finding: Finding = object.__new__(Finding)
     names = ("pointer", "line", "column", "end_line", "end_column")
     where = dict(zip(names, place, strict=True))
-    finding._fill(rule=RULES[code], severity=severity, data=data, **where)  # noqa: SLF001  (its own)
+    what = {"rule": RULES[code], "severity": severity, "data": data, "grounds": grounds}
+    finding._fill(**what, **where)  # noqa: SLF001  (its own)
     return finding
 
 
@@ -181,6 +188,7 @@ def check_text(
     as_: str | None = None,
     limits: Limits = DEFAULT_LIMITS,
     refine: Refine | None = None,
+    prefix: str = "",
 ) -> FileReport:
     """Check everything that a file holds, as if every tool in it were strict.
 
@@ -191,6 +199,7 @@ def check_text(
         as_: read what it holds as this one of `envelopes.KINDS`, not as what it looks like.
         limits: hard stops for the file and for each schema.
         refine: what makes of each schema's report the one that counts; None for nothing.
+        prefix: what a client puts in front of the names of tools, `mcp__server__` for one.
 
     Raises:
         ProfileError: there is no such profile.
@@ -198,7 +207,12 @@ def check_text(
         ValueError: `as_` is none of `envelopes.KINDS`.
     """
     return check_source(
-        sources.read(path, text, limits), profile, as_=as_, limits=limits, refine=refine
+        sources.read(path, text, limits),
+        profile,
+        as_=as_,
+        limits=limits,
+        refine=refine,
+        prefix=prefix,
     )
 
 
@@ -210,6 +224,7 @@ def check_value(
     as_: str | None = None,
     limits: Limits = DEFAULT_LIMITS,
     refine: Refine | None = None,
+    prefix: str = "",
 ) -> FileReport:
     """Check everything that a value holds; findings have pointers into it, and no lines.
 
@@ -220,12 +235,13 @@ def check_value(
         as_: see `check_text`.
         limits: see `check_text`.
         refine: see `check_text`.
+        prefix: see `check_text`.
 
     Raises:
         ProfileError, ValueError: as `check_text`.
     """
     source = sources.ValueSource(path, "value", value)
-    return check_source(source, profile, as_=as_, limits=limits, refine=refine)
+    return check_source(source, profile, as_=as_, limits=limits, refine=refine, prefix=prefix)
 
 
 def check_source(
@@ -235,6 +251,7 @@ def check_source(
     as_: str | None = None,
     limits: Limits = DEFAULT_LIMITS,
     refine: Refine | None = None,
+    prefix: str = "",
 ) -> FileReport:
     """Check everything that a source holds; see `check_text`."""
 
@@ -242,6 +259,7 @@ def check_source(
         report = check(schema, profile, limits=limits)
         return report if refine is None else refine(report)
 
+    plans = compiled(profile)
     about = _faults(source)
     kinds: dict[str, None] = {}
     checked: list[_Checked] = []
@@ -264,6 +282,15 @@ def check_source(
             in_part.append(_Checked(part.prefix, tool, judge(whole[0]), whole[1]))
         checked += in_part
         about += _about(found, part.prefix, checked=bool(in_part))
+        if plans.about_tools:
+            from schemaguard import toolsets  # noqa: PLC0415  (only profiles that want something)
+
+            whole_tools = [one.tool for one in in_part if one.report.complete]
+            named = toolsets.gather(whole_tools, part.value, prefix)
+            about += [
+                (finding.diagnostic, part.prefix + finding.diagnostic.pointer)
+                for finding in toolsets.findings(named, plans)
+            ]
         if len(about) > MAX_ABOUT:
             detail = f"more than {MAX_ABOUT:,} findings about the file; the rest of it is not read"
             about[MAX_ABOUT:] = [(_diagnostic("nothing-to-check", detail), part.prefix)]
@@ -301,7 +328,8 @@ class _Checked:
         if self.tool.encoded:
             return [base] * len(self.report.diagnostics)
         within = [d.pointer_within(_LONGEST_POINTER) for d in self.report.diagnostics]
-        return [self._moved_back(pointer) or base + pointer for pointer in within]
+        spelled = self.tool.spelled
+        return [self._moved_back(pointer) or base + spelled(pointer) for pointer in within]
 
     def _moved_back(self, pointer: str) -> str | None:
         """Where a place in a definition stands that was brought into the schema."""

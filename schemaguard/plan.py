@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from schemaguard.profiles import Grounds
     from schemaguard.rules import Rule
+    from schemaguard.unenforced import Foretelling
 
 #: Any of these beside `$ref` makes the object rules apply (contract rule 9).
 OBJECT_KEYWORDS = frozenset({"properties", "patternProperties", "required", "additionalProperties"})
@@ -83,6 +84,7 @@ class Plan:
         required, ref, enum, const: it has the keyword.
         patterned: it has patterns, and the profile adds their costs up.
         identifier: it has `$id` or `id`.
+        counted: it has something that `schemaguard.measured` counts, beside its type.
         children: (keyword, what it holds) where it holds schemas, in the order of visits.
         simple: nothing but type, shapes, texts and children.
         leaf: nothing but type, shapes and texts.
@@ -96,6 +98,7 @@ class Plan:
         "children",
         "closed",
         "const",
+        "counted",
         "enum",
         "identifier",
         "leaf",
@@ -127,6 +130,7 @@ class Plan:
     ref: bool
     enum: bool
     const: bool
+    counted: bool
     identifier: bool
     children: tuple[tuple[str, str], ...]
     simple: bool
@@ -163,13 +167,16 @@ class Plans:
         self.checks_root = any(rule.on[0] == r.ROOT for rule in on)
         self._parts: list[tuple[tuple[str, ...], Part]] = []
         tops: list[Part] = []
+        measures: list[Part] = []
         refused = set()
         for rule in on:
             kind, *arguments = rule.on
-            if kind in (r.PART, r.TOP):
+            if kind in (r.PART, r.TOP, r.MEASURE):
                 for part in _set(rule, profile):
                     if kind == r.TOP:
                         tops.append(part)
+                    elif kind == r.MEASURE:
+                        measures.append(part)
                     else:
                         self._parts.append((tuple(arguments), part))
             elif kind == r.KEYWORD:
@@ -181,8 +188,27 @@ class Plans:
                         self._parts.append(((remark.keyword,), part))
                     if remark.always and arguments[0] == "refused":
                         refused.add(remark.keyword)
+        #: What it wants of tools besides their schemas: see `schemaguard.toolsets`.
+        self.about_tools = tuple(
+            part for rule in on if rule.on[0] in (r.TOOL, r.TOOLSET) for part in _set(rule, profile)
+        )
         #: What is asked of the root alone, once everything else was looked at.
         self.tops = tuple(tops)
+        #: What is asked of the document as a whole, once it is counted.
+        self.measures = tuple(measures)
+        #: The same without the rules that compare readings (`measured.READINGS`) with limits, and
+        #: of each reading the least limit: below it, none of those speaks.
+        self.measures_without_readings = tuple(
+            part for part in measures if "readings" not in part.setting
+        )
+        least: dict[str, int] = {}
+        for part in measures:
+            for reading in part.setting.get("readings", ()):
+                limit = part.setting["limit"]
+                least[reading] = min(limit, least.get(reading, limit))
+        self.least_limits = tuple(least.items())
+        #: Says what the profile's engine will not enforce; None where it has no such rules.
+        self.enforcement = _foretelling(on, profile)
         self.budget_rules = {rule.on[1]: rule for rule in on if rule.on[0] == r.BUDGET}
         self.shape_rules: dict[str, list[Rule]] = {}
         self._value_rules: dict[str, list[tuple[Rule, int]]] = {}
@@ -223,7 +249,9 @@ class Plans:
             if self._limit(budget) != NO_LIMIT
         }
         #: The root is all that is left to look at, once everything else is clean.
-        self.ends_with_root = self.checks_root and not self.work_limits and not self.tops
+        self.ends_with_root = self.checks_root and not (
+            self.work_limits or self.tops or self.measures
+        )
 
     def _limit(self, budget: str) -> int:
         """The profile's limit when a rule of the profile watches it."""
@@ -290,6 +318,7 @@ class Plans:
             or plan.identifier
         )
         plan.leaf = plan.simple and not plan.children
+        plan.counted = bool(plan.children or plan.enum or plan.ref or "maxItems" in names)
         plan.annotated = bool(plan.texts or plan.shapes)
         plan.only_text = None
         if plan.leaf and plan.typed and not plan.shapes and len(plan.texts) == 1:
@@ -310,6 +339,20 @@ def _set(rule: Rule, profile: Profile) -> list[Part]:
     if not settings:
         return [Part(rule, {}, profile.grounds.get(rule.code))]
     return [Part(rule, setting.values, setting.grounds) for setting in settings]
+
+
+def _foretelling(on: list[Rule], profile: Profile) -> Foretelling | None:
+    """The rules about what an engine enforces, by the versions that the profile sets."""
+    found: dict[str | None, dict[str, Rule]] = {}
+    for rule in on:
+        if rule.on[0] == r.ENFORCEMENT:
+            for part in _set(rule, profile):
+                found.setdefault(part.setting.get("version"), {})[rule.name] = rule
+    if not found:
+        return None
+    from schemaguard.unenforced import Foretelling  # noqa: PLC0415  (few profiles need it)
+
+    return Foretelling(found)
 
 
 def _concerns(wanted: tuple[str, ...], names: set[str]) -> bool:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     Span = tuple[int, int]
 
-__all__ = ["Lines", "spans"]
+__all__ = ["Lines", "skip", "spans"]
 
 _BLOCK = 4_096  # code points between two entries of the line table
 
@@ -113,7 +113,7 @@ def spans(
     root = _Node()
     nodes = {pointer: _place(root, pointer) for pointer in pointers}
     if any(nodes.values()):
-        _scan(text, root, _skip if shallow else _skip_iteratively)
+        _scan(text, root, skip if shallow else _skip_iteratively)
         _settle(root)
     return {
         pointer: ((node.start, node.end), (node.name_start, node.name_end))
@@ -147,7 +147,7 @@ def _settle(root: _Node) -> None:
             pending.extend((child, node.visit) for child in node.children.values())
 
 
-def _scan(text: str, root: _Node, skip: Callable[[str, int], int]) -> None:
+def _scan(text: str, root: _Node, leap: Callable[[str, int], int]) -> None:
     """Walk the text along the trie and note in each node where its value and name are."""
     open_nodes: list[tuple[_Node, Iterator[int] | None]] = []  # with the index, in an array
     visits = outer = 0
@@ -163,7 +163,7 @@ def _scan(text: str, root: _Node, skip: Callable[[str, int], int]) -> None:
             open_nodes.append((node, count() if text[pos] == "[" else None))
             pos += 1
         else:
-            pos = node.end = skip(text, pos)
+            pos = node.end = leap(text, pos)
             if name_start < 0:
                 node.name_start, node.name_end = node.start, pos
         # Go on to the next value that the trie names.
@@ -186,12 +186,12 @@ def _scan(text: str, root: _Node, skip: Callable[[str, int], int]) -> None:
                 token = str(next(index))
             node = container.children.get(token)
             if node is None:
-                pos = skip(text, pos)
+                pos = leap(text, pos)
             else:
                 outer = container.visit
 
 
-def _skip(text: str, pos: int) -> int:
+def skip(text: str, pos: int) -> int:
     """Return the offset past the value that starts at `pos`."""
     try:
         end: int = _scan_over(text, pos)[1]
@@ -201,7 +201,7 @@ def _skip(text: str, pos: int) -> int:
 
 
 def _skip_iteratively(text: str, pos: int) -> int:
-    """Do what `_skip` does, at any depth."""
+    """Do what `skip` does, at any depth."""
     if text[pos] not in '"[{':
         return _scalar(text, pos).end()
     depth = 0

@@ -47,10 +47,13 @@ def check(
     # The usual caller has parsed the request: then there is no document to make until it is needed.
     parsed = type(schema) is dict
     source: Any = schema if parsed else as_document(schema, limits)
+    found = None
     try:
-        clean = (parsed or not source.faults) and walk.is_clean(
-            schema if parsed else source.value, plans, limits.max_nodes
-        )
+        value = schema if parsed else source.value
+        clean = (parsed or not source.faults) and walk.is_sound(value, plans, limits.max_nodes)
+        if clean and plans.enforcement is not None:
+            found = walk.Findings(plans, max(0, max_diagnostics))
+            plans.enforcement.add(value, found)
     except walk.TooManyNodes as stop:
         found = walk.Findings(plans, max(0, max_diagnostics))
         found.stop(stop.rule, limits.max_nodes)
@@ -60,6 +63,8 @@ def check(
             raise  # a fault of ours: text is plain JSON
         clean = False
     if clean:
+        if found is not None and found.total:
+            return _report(source, plans.profile, limits, found)
         return Report(source, plans.profile, limits)
     document = Document(schema) if parsed else source
     return _report(

@@ -214,7 +214,10 @@ def is_clean(root: Any, schemas: list[dict[str, Any]], deepest: int, plans: Plan
     settled: set[str] = set()
     closed: dict[str, bool] = {}
     for schema in schemas:
-        target: Target | None = resolver.resolve(schema["$ref"])
+        ref = schema["$ref"]
+        if not isinstance(ref, str):  # in a profile without a rule that says so
+            continue
+        target: Target | None = resolver.resolve(ref)
         path: list[str] = []
         on_path: set[str] = set()
         while target is not None:

@@ -90,16 +90,15 @@ class Diagnostic(Spoken):
         offset: int | None = None,
         grounds: Grounds | None = None,
     ) -> None:
-        self._fill(
-            rule=rule,
-            severity=severity,
-            data=data,
-            grounds=grounds,
-            offset=offset,
-            _frame=frame,
-            _tokens=tokens,
-            _pointer=None,
-        )
+        # One by one: there may be one for each schema of each request.
+        _set(self, "rule", rule)
+        _set(self, "severity", severity)
+        _set(self, "data", data)
+        _set(self, "grounds", grounds)
+        _set(self, "offset", offset)
+        _set(self, "_frame", frame)
+        _set(self, "_tokens", tokens)
+        _set(self, "_pointer", None)
 
     @property
     def pointer(self) -> str:
@@ -402,11 +401,12 @@ class Report:
             _set(self, "_accepted", made)
             return made
 
-    def with_errors(self, errors: tuple[Diagnostic, ...]) -> Report:
-        """This report and errors that were found by other means; it then accepts nothing."""
-        source, profile, limits, diagnostics, total, _, complete = self._state
-        total += len(errors)
-        return Report(source, profile, limits, diagnostics + errors, total, not errors, complete)
+    def with_diagnostics(self, more: tuple[Diagnostic, ...]) -> Report:
+        """This report and what was found by other means; with an error it accepts nothing."""
+        source, profile, limits, diagnostics, total, ok, complete = self._state
+        ok = ok and all(diagnostic.severity != ERROR for diagnostic in more)
+        total += len(more)
+        return Report(source, profile, limits, diagnostics + more, total, ok, complete)
 
     def recounted(self, total: int, ok: bool) -> Report:
         """This report without its diagnostics, and with another count and verdict."""

@@ -49,6 +49,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from schemaguard.plan import Plans
     from schemaguard.profiles import Profile
 
     Tokens = tuple[str | int, ...]
@@ -208,9 +209,9 @@ def check_request(
     """
     if api not in APIS:
         raise ValueError(f"api is one of {', '.join(APIS)}")
-    known = compiled(profile).profile
+    plans = compiled(profile)
     document = as_document(body, limits)
-    request = _Request(document, api, known, limits, max_diagnostics)
+    request = _Request(document, api, plans, limits, max_diagnostics)
     for fault in document.faults:
         request.add(fault.name, offset=fault.offset, detail=fault.detail)
     request.total += document.fault_count - len(document.faults)
@@ -218,6 +219,7 @@ def check_request(
         try:
             if request.is_object(document.value, (), "the body"):
                 (_chat if api == CHAT else _responses)(request)
+                request.check_together()
         except Exception as error:
             if document.text is not None:
                 raise  # a fault of ours: text is plain JSON
@@ -319,13 +321,14 @@ class _Request:
     """A request while it is looked at: one method a step, and what they found."""
 
     def __init__(
-        self, document: Document, api: str, profile: Profile, limits: Limits, cap: int
+        self, document: Document, api: str, plans: Plans, limits: Limits, cap: int
     ) -> None:
         self.document = document
         self.body: Any = document.value
         self.parsed = document.text is None
         self.api = api
-        self.profile = profile
+        self.plans = plans
+        self.profile = plans.profile
         self.limits = limits
         self.cap = cap
         self.room = limits.max_nodes
@@ -369,12 +372,14 @@ class _Request:
         """Record one finding; its severity is the profile's, `otherwise` where it has none."""
         rule = data.rule_of(name)
         severity = self.profile.severities.get(rule.code, otherwise)
-        refuses = severity == ERROR and self.refusal is None
+        filled["subject"] = self.profile.subject
+        self._keep(Diagnostic(rule, severity, filled, None, tokens, offset))
+
+    def _keep(self, diagnostic: Diagnostic) -> None:
+        refuses = diagnostic.severity == ERROR and self.refusal is None
         self.total += 1
         if self.total > self.cap and not refuses:
             return
-        filled["subject"] = self.profile.subject
-        diagnostic = Diagnostic(rule, severity, filled, None, tokens, offset)
         if self.total <= self.cap:
             self.diagnostics.append(diagnostic)
         if refuses:
@@ -520,14 +525,16 @@ class _Request:
     # -------------------------------------------------------------------------------- checking
 
     def check_count(self, count: int) -> None:
-        """Whether there are too many tools."""
-        if count > MAX_TOOLS:
+        """Whether there are too many tools; a profile may have numbers of its own."""
+        if count > MAX_TOOLS and not self.plans.about_tools:
             self.add("too-many-tools", ("tools",), count=count, limit=MAX_TOOLS)
 
     def check_name(self, tool: _Tool) -> None:
         """Whether the name can be used; only the first of its faults is worth saying."""
         name = tool.name
         if name is None or (len(name) <= MAX_NAME_BYTES and _is_name(name)):
+            return
+        if self.plans.about_tools and name.strip():
             return
         tokens = (*tool.inside, "name")
         shown = cut(name, MAX_FUNCTION_NAME)
@@ -598,6 +605,37 @@ class _Request:
         if not errors:  # the first is beyond the cap
             errors = self._check(report.document, self.limits, report.total).errors
         return errors[0]
+
+    def check_together(self) -> None:
+        """What the profile says of names, descriptions, and of all tools together."""
+        if not self.plans.about_tools:
+            return
+        from schemaguard import toolsets  # noqa: PLC0415  (only profiles that want something)
+
+        tools = []
+        for tool in self.tools:
+            sound = tool.report is None or tool.report.complete
+            if tool.reason in (None, NOT_STRICT, NO_PARAMETERS) and sound:
+                tools.append(
+                    toolsets.Tool(
+                        name=tool.name,
+                        prefix="",
+                        description=self._description(tool.inside),
+                        strict=tool.strict,
+                        schema=tool.parameters,
+                        place=toolsets.linked(tool.inside),
+                        at=toolsets.linked(tool.at),
+                    )
+                )
+        for finding in toolsets.findings(tools, self.plans):
+            self._keep(finding.diagnostic)
+
+    def _description(self, tokens: Tokens) -> str | None:
+        value = self.body
+        for token in tokens:
+            value = value[token]
+        description = value.get("description") if value.__class__ is dict else None
+        return description if isinstance(description, str) else None
 
     def check_choice(self) -> set[Named] | None:
         """Whether `tool_choice` is understood and names declared tools.

@@ -16,6 +16,7 @@ from __future__ import annotations
 import re
 import warnings
 from functools import lru_cache
+from math import log10
 from re import _constants as ops  # type: ignore[attr-defined]  # stable since 3.11, missing in stubs
 from re import _parser as parser  # type: ignore[attr-defined]
 
@@ -168,7 +169,8 @@ def _ways(tree: Any, length: int) -> float:
 def _ways_of_repeat(low: int, high: int, inner: float) -> float:
     if inner == 1:
         return max(high - low, 0) + 1
-    if high > 64:
+    # The largest power alone may be more than a float holds.
+    if high > 64 or (inner > 1 and high * log10(inner) > log10(MAX_WAYS)):
         return _LIMITLESS
     return sum(inner**count for count in range(min(low, high), high + 1))
 

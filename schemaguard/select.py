@@ -14,11 +14,11 @@ import os
 import re
 
 from schemaguard import globs
-from schemaguard.config import ConfigError, nearest
-from schemaguard.errors import printable
+from schemaguard.config import ConfigError
+from schemaguard.errors import nearest, printable
 from schemaguard.lint import CheckedTool, FileReport
 from schemaguard.report import ERROR
-from schemaguard.rules import BUDGET, BY_NAME, PRESENCE, READING, RULES, VALUE
+from schemaguard.rules import BY_NAME, READING, RULES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -130,14 +130,12 @@ def with_severities(profile: Profile, table: Mapping[str, str], where: str) -> d
 
 def _has_numbers(rule: Rule, profile: Profile, where: str) -> None:
     """Refuse a rule that the profile gives nothing to compare with: it would never speak."""
-    kind = rule.on[0]
-    if (kind in (VALUE, BUDGET) and rule.on[1] not in profile.budgets) or (
-        kind == PRESENCE and rule.on[1] not in profile.lists
-    ):
-        what = "list" if kind == PRESENCE else "budget"
+    from schemaguard.profiles.reading import missing  # noqa: PLC0415  (only where rules are added)
+
+    lacking = missing(rule.code, profile)
+    if lacking:
         raise ConfigError(
-            f"{where}: {rule.code} {rule.name} needs the {what} {rule.on[1]!r}, which profile "
-            f"{profile.id} does not have"
+            f"{where}: {rule.code} {rule.name} {lacking}, which profile {profile.id} does not have"
         )
 
 

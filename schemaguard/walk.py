@@ -66,6 +66,13 @@ def is_clean(root: object, plans: Plans, max_nodes: int) -> bool:
     Raises:
         TooManyNodes: beyond so many values, and there was nothing to say until then.
     """
+    return is_sound(root, plans, max_nodes) and (
+        plans.enforcement is None or plans.enforcement.is_silent(root)
+    )
+
+
+def is_sound(root: object, plans: Plans, max_nodes: int) -> bool:
+    """The same, but for what `Plans.enforcement` says, which is asked where all else is clean."""
     plan_of = plans.cache.get
     learn = plans.learn
     type_names = TYPE_NAMES
@@ -245,6 +252,11 @@ def _is_affordable(root: object, plans: Plans) -> bool:
     for part in plans.tops:
         if part.rule.check(root, part.setting):
             return False
+    if plans.measures:
+        from schemaguard import measured  # noqa: PLC0415  (only profiles that count need it)
+
+        if not measured.is_clean(root, plans):
+            return False
     if not plans.work_limits:
         return True
     from schemaguard import estimate  # noqa: PLC0415  (only profiles that count work need it)
@@ -373,13 +385,26 @@ class Findings:
         **filled: object,
     ) -> None:
         """Record one finding at `tokens` below the frame's schema."""
-        severity = self.severities.get(rule.code, ERROR)
+        self.put(rule, frame, tokens, filled, offset, grounds)
+
+    def put(
+        self,
+        rule: Rule,
+        frame: Frame | None,
+        tokens: tuple[str | int, ...],
+        filled: dict[str, object],
+        offset: int | None = None,
+        grounds: Grounds | None = None,
+    ) -> None:
+        """The same; `filled` is the finding's from then on."""
+        code = rule.code
+        severity = self.severities.get(code, ERROR)
         self.total += 1
         if severity == ERROR:
             self.ok = False
         if self.total <= self.cap:
             filled["subject"] = self.subject
-            grounds = grounds or self.grounds.get(rule.code)
+            grounds = grounds or self.grounds.get(code)
             self.diagnostics.append(
                 Diagnostic(rule, severity, filled, frame, tokens, offset, grounds)
             )
@@ -463,8 +488,20 @@ class _Collector:
             refs.collect(self.root, *where, self.plans, self.found)
             if self.root.__class__ in (dict, bool):
                 self._parts(None, self.root, self.plans.tops)
+            if self.plans.measures and self.found.complete:
+                self._measures()
             if self.plans.work_limits and self.found.complete:
                 self._work()
+            # What is refused is not handed to the engine.
+            if self.plans.enforcement and self.found.ok and self.found.complete:
+                self.plans.enforcement.add(self.root, self.found)
+
+    def _measures(self) -> None:
+        """Say what a provider counts, and has too much of."""
+        from schemaguard import measured  # noqa: PLC0415  (only profiles that count need it)
+
+        for part, (frame, tokens, filled) in measured.findings(self.root, self.plans):
+            self.found.add(part.rule, frame, tokens, grounds=part.grounds, **filled)
 
     def _work(self) -> None:
         """Say what an engine would have to make too much of, where most of it is."""

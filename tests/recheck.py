@@ -12,6 +12,7 @@ import sys
 
 import jsonschema
 import referencing
+import style_outputs
 import xgrammar
 
 END = 256
@@ -31,6 +32,8 @@ def faults(schema, audit):
     text = schema if isinstance(schema, str) else json.dumps(schema)
     # Another one each time: what a compiler has made it keeps.
     compiler = xgrammar.GrammarCompiler(_info, max_threads=1)
+    if audit["style"] != "json":
+        return _faults_of_calls(json.loads(text), audit, compiler)
     grammar = compiler.compile_json_schema(text, strict_mode=True, max_whitespace_cnt=2)
     validator = _validator(json.loads(text))
     found = []
@@ -66,6 +69,82 @@ def faults(schema, audit):
     if audit["verdict"] == "dead-end":
         found.extend(ends(grammar, audit["witness"]))
     return found
+
+
+def _faults_of_calls(schema, audit, compiler):
+    """The same for a style of calls: outputs have to say what they are said to say."""
+    style = audit["style"]
+    tag = style_outputs.tag(xgrammar, style, schema)
+    grammar = compiler.compile_structural_tag(json.dumps(tag))
+    validator = _validator(schema)
+    found = []
+    for row in audit["constraints"]:
+        where, output = f"{row['pointer']} {row['keyword']}", row["output"]
+        if row["verdict"] not in ("dropped", "over-constrained"):
+            if row["witness"] is not None or output is not None:
+                found.append(f"{where}: {row['verdict']} with a witness")
+            continue
+        value = json.loads(row["witness"])
+        if row["verdict"] == "dropped":
+            if not accepts(grammar, output):
+                found.append(f"{where}: {output!r} does not get through")
+            read = _readings(style, output, schema)
+            if not any(map(_same, read, [value] * len(read))):
+                found.append(f"{where}: {output!r} does not say {row['witness']}")
+            found.extend(f"{where}: {v!r} is valid" for v in read if validator.is_valid(v))
+            continue
+        if not validator.is_valid(value):
+            found.append(f"{where}: {row['witness']} is not valid")
+        written = style_outputs.texts(style, value)
+        if output is not None:
+            if not any(_same(read, value) for read in _readings(style, output, schema)):
+                found.append(f"{where}: {output!r} does not say {row['witness']}")
+            written.append(output)
+        found.extend(
+            f"{where}: {text!r} can be written and says it"
+            for text in written
+            if accepts(grammar, text)
+            and any(_same(read, value) for read in _readings(style, text, schema))
+        )
+    before, after = style_outputs.around(style)
+    for row in audit["spelling"]:
+        refused, written = (before + row[name] + after for name in ("witness", "written"))
+        where = f"spelling {row['freedom']}"
+        if accepts(grammar, refused):
+            found.append(f"{where}: {refused!r} can be written")
+        if not accepts(grammar, written):
+            found.append(f"{where}: {written!r} cannot be written")
+        values = _readings(style, refused, schema)
+        if not any(_same(a, b) for a in values for b in _readings(style, written, schema)):
+            found.append(f"{where}: {refused!r} and {written!r} say different things")
+    if audit["verdict"] == "broken-json":
+        if not accepts(grammar, audit["witness"]):
+            found.append(f"{audit['witness']!r} does not get through")
+        if _readings(style, audit["witness"], schema):
+            found.append(f"{audit['witness']!r} can be read")
+    if audit["verdict"] == "dead-end":
+        found.extend(ends(grammar, audit["witness"]))
+    return found
+
+
+def _readings(style, output, schema):
+    try:
+        return style_outputs.readings(style, output, schema)
+    except style_outputs.Unreadable:
+        return []
+
+
+def _same(one, other):
+    """Whether values are equal as JSON has it."""
+    return _canonical(one) == _canonical(other)
+
+
+def _canonical(value):
+    if isinstance(value, dict):
+        return ("object", {key: _canonical(member) for key, member in value.items()})
+    if isinstance(value, list):
+        return ("array", [_canonical(member) for member in value])
+    return (type(value) is bool, value)
 
 
 def _validator(schema):

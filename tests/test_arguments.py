@@ -7,7 +7,7 @@ import socket
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import schemaguard
@@ -230,6 +230,8 @@ PATTERNS = st.recursive(
 
 
 @given(PATTERNS, st.text("ab1 .x\n", max_size=8))
+@example("(?:(?:(?:a)*){1,3})*", "")  # more ways than a float can count
+@example("(?:(?:(?:(?:a)*)*)*)*", "aaa")
 @settings(max_examples=500, deadline=None)
 def test_the_automaton_finds_what_re_finds(pattern, text):
     from schemaguard import searching

@@ -68,7 +68,10 @@ def test_every_tool_of_a_request_is_audited(tmp_path, capfd):
         "verdict": "dropped",
         "witness": '{"price":0.1}',
         "reason": dropped["reason"],
+        "path": dropped["path"],
+        "output": None,
     }
+    assert dropped["path"]["tokens"] == [*'{"price":0.1}', ""]
 
 
 @pytest.mark.parametrize(

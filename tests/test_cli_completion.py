@@ -28,7 +28,7 @@ LINES = {
     "schemaguard check -q --fail-on w": {"warning"},
     "schemaguard check --mcp op": set(),
     "schemaguard baseline --output-f": {"--output-file"},
-    "schemaguard profiles s": {"show"},
+    "schemaguard profiles sh": {"show"},
     "schemaguard profiles show dy": {"dynamo"},
     "schemaguard rule SG30": {f"SG30{n}" for n in range(1, 10)},
     "schemaguard rule remote": {"remote-ref"},

@@ -225,7 +225,7 @@ def test_ctrl_c_is_130_in_one_line_and_no_process_is_left(waiting, folder):
     out, err = started.communicate(timeout=60)
     assert started.returncode == 130
     assert (out, err) == (b"", b"schemaguard: interrupted\n")
-    assert not any(map(is_alive, others))
+    wait_for(lambda: not any(map(is_alive, others)), "a process was left")
     assert not list(folder.glob("*out*"))
 
 

@@ -222,44 +222,44 @@ def test_profiles_extend_each_other_but_not_in_a_circle(tmp_path):
         [profiles]
         a = { extends = "b", budgets = { properties = 7 } }
         b = { extends = "dynamo", budgets = { properties = 9, enum-entries = 3 } }
-        c = { extends = "d" }
-        d = { extends = "c" }
         """,
     )
     assert profile_of("a", config).budgets["properties"] == 7
     assert profile_of("a", config).budgets["enum-entries"] == 3
     with pytest.raises(ConfigError, match="extends itself: c -> d -> c"):
-        profile_of("c", config)
+        configured(tmp_path, 'profiles.c = { extends = "d" }\nprofiles.d = { extends = "c" }')
 
 
 def test_a_profile_cannot_take_the_name_of_one_that_ships(tmp_path):
-    config = configured(tmp_path, '[profiles.dynamo]\nextends = "xgrammar"')
     with pytest.raises(ConfigError, match="ships"):
-        profile_of("dynamo", config)
+        configured(tmp_path, '[profiles.dynamo]\nextends = "xgrammar"')
 
 
-def test_an_unknown_profile_budget_list_or_rule_has_a_suggestion(tmp_path):
-    config = configured(
-        tmp_path,
-        """
-        [profiles]
-        budget = { extends = "dynamo", budgets = { propertys = 7 } }
-        list = { extends = "dynamo", keywords = { unsuported = [] } }
-        rule = { extends = "dynamo", rules = { open-objects = "off" } }
-        number = { extends = "dynamo", rules = { SG801 = "error" } }
-        """,
-    )
-    for name, what in [
-        ("budget", 'unknown budget "propertys"; did you mean "properties"?'),
-        ("list", 'unknown list "unsuported"; did you mean "unsupported"?'),
-        ("rule", 'no rule "open-objects"; did you mean "open-object"?'),
-        ("number", "needs the budget 'nesting'"),
-    ]:
-        with pytest.raises(ConfigError) as caught:
-            profile_of(name, config)
-        assert what in str(caught.value)
+@pytest.mark.parametrize(
+    ("table", "what"),
+    [
+        ("budgets = { propertys = 7 }", 'unknown budget "propertys"; did you mean "properties"?'),
+        ("keywords = { unsuported = [] }", 'unknown list "unsuported"; did you mean "unsupported"'),
+        ('rules = { open-objects = "off" }', 'no rule "open-objects"; did you mean "open-object"?'),
+        ('rules = { SG801 = "error" }', "needs the budget 'nesting'"),
+        ('refused = { oneOf = { sauce = "x" } }', 'unknown key "sauce"; did you mean "source"?'),
+        ('rules = { SG623 = "error" }', "needs the setting 'limit'"),
+        ('rules = { SG623 = { severity = "error", limit = -1 } }', "limit is an integer of 0 or"),
+        ('rules = { SG118 = "off" }', "cannot be switched"),
+        ('extends = "dinamo"', 'did you mean "dynamo"'),
+    ],
+)
+def test_what_is_wrong_in_a_profile_has_a_line_and_a_suggestion(tmp_path, table, what):
+    base = "" if "extends" in table else 'extends = "dynamo"\n'
+    with pytest.raises(ConfigError) as caught:
+        configured(tmp_path, f"[profiles.own]\n{base}{table}\n")
+    assert what in str(caught.value)
+    assert "schemaguard.toml:" in str(caught.value)
+
+
+def test_an_unknown_profile_has_a_suggestion():
     with pytest.raises(ProfileError, match='did you mean "dynamo"'):
-        profile_of("dinamo", config)
+        profile_of("dinamo", Config(None, "."))
 
 
 def test_without_a_table_a_profile_is_the_one_that_ships():

@@ -12,6 +12,7 @@ import pytest
 import schemaguard
 from schemaguard.errors import CompileError
 from schemaguard.grammar import CompiledSchema, Compiler, Tokenizer, engine, locate, trials
+from schemaguard.grammar.compiler import ENGINE_PROFILE
 from schemaguard.grammar.worker import Limits
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ POINT = {
 
 
 def accept(schema: Any) -> Accepted:
-    report = schemaguard.check(schema, profile="xgrammar")
+    report = schemaguard.check(schema, profile=ENGINE_PROFILE)
     assert report.accepted is not None, report.diagnostics
     return report.accepted
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import schemaguard
-from schemaguard.grammar.compiler import MIN_STACK_BYTES
+from schemaguard.grammar.compiler import ENGINE_PROFILE, MIN_STACK_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -107,7 +107,7 @@ def text(name: str, depth: int) -> str:
 
 
 def is_accepted(name: str, depth: int) -> bool:
-    return schemaguard.check(text(name, depth), profile="xgrammar").accepted is not None
+    return schemaguard.check(text(name, depth), profile=ENGINE_PROFILE).accepted is not None
 
 
 def deepest(name: str) -> int:
@@ -162,7 +162,7 @@ def work(accepted):
 threading.stack_size(int(sys.argv[1]))
 for name, text in cases:
     print(name, end=": ", flush=True)
-    accepted = schemaguard.check(text, profile="xgrammar").accepted
+    accepted = schemaguard.check(text, profile=sys.argv[2]).accepted
     thread = threading.Thread(target=work, args=(accepted,))
     thread.start()
     thread.join()
@@ -171,7 +171,7 @@ for name, text in cases:
 
 def run(cases: list[tuple[str, str]], stack: int) -> tuple[int, list[str]]:
     out = subprocess.run(
-        [sys.executable, "-c", CHILD, str(stack)],
+        [sys.executable, "-c", CHILD, str(stack), ENGINE_PROFILE],
         input=json.dumps(cases),
         capture_output=True,
         text=True,

@@ -503,7 +503,7 @@ def test_limits_that_make_no_sense_are_refused(bad):
 # The compiler in front of them ------------------------------------------------------------------
 
 
-def accept(schema: Any, profile: str = "xgrammar"):
+def accept(schema: Any, profile: str = "xgrammar-2026-11-30"):
     report = schemaguard.check(schema, profile=profile)
     assert report.accepted is not None, report.diagnostics
     return report.accepted

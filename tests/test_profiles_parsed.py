@@ -21,13 +21,14 @@ STEMS = sorted(path.stem for path in FOLDER.glob("*.toml"))
 
 def test_the_parsed_files_are_not_stale():
     there = {path.name: path.read_text(encoding="utf-8") for path in FOLDER.glob("*.json")}
+    there.pop("profile.schema.json")
     assert there == profiles.parsed_files(), "run `make docs`"
 
 
 @pytest.mark.parametrize("stem", STEMS)
 def test_a_profile_is_the_same_from_either_file(stem):
     table = tomllib.loads((FOLDER / f"{stem}.toml").read_text(encoding="utf-8"))
-    assert profiles.load(stem) == profiles.from_table(table, stem)
+    assert profiles.load(stem) == profiles.from_table(table, stem, profiles.load)
 
 
 @pytest.fixture

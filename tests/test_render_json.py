@@ -60,6 +60,12 @@ def test_the_tiny_example():
                                 "pointer": TINY_POINTER,
                                 "message": TINY_MESSAGE,
                                 "fix": TINY_FIX,
+                                "grounds": {
+                                    "basis": "documented",
+                                    "source": "NVIDIA Dynamo, Structural Tag documentation (dev), "
+                                    "Request Validation; ai-dynamo/dynamo#15153",
+                                    "date": "2026-11-30",
+                                },
                                 "line": 4,
                                 "column": 34,
                                 "end_line": 4,

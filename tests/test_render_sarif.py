@@ -89,7 +89,12 @@ def test_the_tiny_example():
                         ],
                     }
                 ],
-                "properties": {"tool": "search", "fix": TINY_FIX},
+                "properties": {
+                    "tool": "search",
+                    "fix": TINY_FIX,
+                    "grounds": "documented 2026-11-30: NVIDIA Dynamo, Structural Tag documentation "
+                    "(dev), Request Validation; ai-dynamo/dynamo#15153",
+                },
             }
         ],
         "properties": {"profile": "dynamo-2026-11-30"},

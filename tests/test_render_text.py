@@ -176,7 +176,11 @@ def test_the_second_of_two_hashes_is_escaped():
 
 
 def test_a_fix_follows_when_asked_for():
-    assert render(tiny(), show_fixes=True) == f"{TINY_LINE}      fix: {TINY_FIX}\n"
+    assert render(tiny(), show_fixes=True) == (
+        f"{TINY_LINE}      fix: {TINY_FIX}\n"
+        "      why: documented 2026-11-30: NVIDIA Dynamo, Structural Tag documentation (dev), "
+        "Request Validation; ai-dynamo/dynamo#15153\n"
+    )
 
 
 def test_an_excerpt_marks_the_value():

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import schemaguard
 from schemaguard import Limits, check_request
 from schemaguard.errors import dynamo_body
-from schemaguard.rules import ADVICE, REQUEST, RULES
+from schemaguard.rules import ADVICE, REQUEST, RULES, TOOL, TOOLSET
 
 CORPUS = Path(__file__).resolve().parents[1].parent / "shared" / "corpora" / "requests.jsonl.gz"
 
@@ -1144,8 +1144,9 @@ def test_the_bad_example_of_a_rule_is_refused_by_it_alone_and_the_good_one_is_ac
 
 
 def test_the_rules_of_requests_are_the_family_sg6() -> None:
-    advice = {code for code, rule in RULES.items() if rule.on[0] == ADVICE}  # of handlers alone
-    assert {rule.code for rule in OF_REQUESTS} | advice == {c for c in RULES if c.startswith("SG6")}
+    # Advice is for handlers alone; what is said of tools is the profile's.
+    others = {code for code, rule in RULES.items() if rule.on[0] in (ADVICE, TOOL, TOOLSET)}
+    assert {rule.code for rule in OF_REQUESTS} | others == {c for c in RULES if c.startswith("SG6")}
     assert len(OF_REQUESTS) == 12
 
 

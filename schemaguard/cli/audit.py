@@ -3,30 +3,35 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 
+from schemaguard.capabilities import ENGINES
 from schemaguard.cli.options import add_inputs, add_output
 from schemaguard.cli.output import Output
 from schemaguard.cli.run import Run, said, settings
-from schemaguard.errors import cut
-from schemaguard.render.color import painter, use_color
+from schemaguard.config import ConfigError
+from schemaguard.errors import cut, nearest, printable
+from schemaguard.render import FORMATS
+from schemaguard.rules import RULES
+from schemaguard.select import reduced
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from typing import Any
-
     from schemaguard.grammar.audit import AuditResult
-    from schemaguard.lint import CheckedTool, FileReport
+    from schemaguard.report import Report
+
+#: Formats that are an audit's own, and those that list its findings as `check` lists its own.
+OWN = ("text", "json", "html")
+FINDINGS = tuple(name for name in FORMATS if name not in OWN)
+
+#: Seconds that `--budget` takes at most.
+MAX_BUDGET = 86_400
+
+#: Rules that say without asking the engine what it drops or narrows: an audit asks it.
+_FORETOLD = ("SG70", "SG71", "SG72")
 
 #: What `--fail-on` takes: verdicts on schemas and on constraints.
 FAILURES = ("dropped", "over-constrained", "untested", "dead-end", "broken-json", "refused")
-
-#: Columns of the margin.
-_MARGIN = 10
-
-_STYLES = {"dropped": "error", "over-constrained": "warning", "untested": "note"}
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -34,15 +39,28 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Find out what the engine enforces of each schema: for every constraint, instances that "
         "break it and valid ones around its boundary are tried on the compiled grammar. Needs the "
-        "extra `xgrammar`. Status 1 is for what --fail-on names, and for files without a schema."
+        "engine's extra: `xgrammar`, `llguidance` or `outlines`. Status 1 is for what --fail-on "
+        "names, and for files without a schema."
     )
     add_inputs(parser)
     group = parser.add_argument_group("audit")
-    group.add_argument("--engine", choices=("xgrammar",), default="xgrammar")
-    group.add_argument("--style", choices=("json",), default="json", help="how outputs are written")
+    group.add_argument("--engine", choices=ENGINES, default="xgrammar")
+    group.add_argument(
+        "--style",
+        default="json",
+        metavar="STYLE",
+        help="how outputs are written: json, or calls by style or by a server's parser",
+    )
     group.add_argument("--seed", type=_number, default=0, metavar="N", help="of what is random")
     group.add_argument(
         "--samples", type=_number, default=16, metavar="N", help="outputs decoded at random"
+    )
+    group.add_argument(
+        "--budget",
+        type=_seconds,
+        default=10.0,
+        metavar="SECONDS",
+        help="work on one schema, counted in steps; what it does not reach is untested",
     )
     group.add_argument(
         "--fail-on",
@@ -53,7 +71,13 @@ def declare(parser: argparse.ArgumentParser) -> None:
         help=f"with commas between: {', '.join(FAILURES)}",
     )
     group = parser.add_argument_group("output")
-    group.add_argument("--output-format", choices=("text", "json"), default="text")
+    group.add_argument(
+        "--output-format",
+        choices=(*OWN, *FINDINGS),
+        default="text",
+        metavar="FORMAT",
+        help=", ".join((*OWN, *FINDINGS)),
+    )
     group.add_argument("--color", choices=("auto", "always", "never"), default="auto")
     add_output(parser)
     parser.set_defaults(run=run)
@@ -65,6 +89,16 @@ def _number(text: str) -> int:
     return int(text)
 
 
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1.0
+    if not 0 <= seconds <= MAX_BUDGET:
+        raise argparse.ArgumentTypeError(f"seconds up to {MAX_BUDGET:,}")
+    return seconds
+
+
 def _failures(text: str) -> list[str]:
     words = [word.strip() for word in text.split(",") if word.strip()]
     unknown = [word for word in words if word not in FAILURES]
@@ -74,118 +108,78 @@ def _failures(text: str) -> list[str]:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Audit every schema; one after the other is written as it is done."""
-    from schemaguard.grammar.compiler import ENGINE_PROFILE  # noqa: PLC0415  (loads the engine)
+    """Audit every schema; text is written as it is done."""
+    from schemaguard.cli.verdicts import writer  # noqa: PLC0415  (loads the engine)
+    from schemaguard.grammar.compiler import ENGINE_PROFILE  # noqa: PLC0415  (same)
 
+    _check_style(options.style)
     # Whether a profile accepts a schema is `check`'s business: the engine's own does.
     options.profile = options.profile or ENGINE_PROFILE
     failing = {word for words in options.fail_on for word in words}
-    work = Run(options, settings(options))
-    rows: list[dict[str, Any]] = []
-    failed = nothing = False
-    count = 0
+    audits = _Audits(options)
+    listed = options.output_format in FINDINGS
+    work = Run(options, settings(options), refine=audits.refine if listed else None)
+    if listed:
+        foretold = frozenset(code for code in RULES if code.startswith(_FORETOLD))
+        work.profile = reduced(work.profile, foretold)
+    nothing = False
     with Output(options.output_file) as output, work:
-        paint = painter(use_color(options.color, output.stream, os.environ))
+        written = writer(options.output_format, output, options.color)
         for report in work.reports():
             nothing = not said(report) or nothing
-            for tool, audited in _audits(report, options):
-                count += 1
-                failed = failed or bool(failing & _verdicts(audited))
-                if options.output_format == "json":
-                    rows.append(_row(report, tool, audited))
-                else:
-                    output.write(
-                        "".join(f"{line}\n" for line in _text(report, tool, audited, paint))
-                    )
-        if options.output_format == "json":
-            from schemaguard.render.common import dumps  # noqa: PLC0415
-
-            output.write(dumps({"version": 1, "schemas": rows}), utf_8=True)
-    if options.output_format == "text" and count > 1:
-        print(f"{count:,} schemas audited", file=sys.stderr)
+            if not listed:
+                for tool in report.tools:
+                    written.schema(report, tool, audits.of(tool.report))
+            written.file(report)
+        written.end()
+    if options.output_format == "text" and audits.count > 1:
+        print(f"{audits.count:,} schemas audited", file=sys.stderr)
     if work.failed:
         return 2
-    return 1 if failed or nothing else 0
+    return 1 if nothing or failing & audits.verdicts else 0
 
 
-def _audits(
-    report: FileReport, options: argparse.Namespace
-) -> Iterator[tuple[CheckedTool, AuditResult]]:
-    from schemaguard.grammar.audit import audit  # noqa: PLC0415  (loads the engine)
+def _check_style(style: str) -> None:
+    from schemaguard.grammar.audit import STYLES  # noqa: PLC0415  (loads the engine)
 
-    for tool in report.tools:
-        yield (
-            tool,
-            audit(
-                tool.report,
-                engine=options.engine,
-                style=options.style,
-                seed=options.seed,
-                samples=options.samples,
-            ),
+    if style not in STYLES:
+        what = f"no style {printable(cut(style, 80))!r}{nearest(style, STYLES)}"
+        raise ConfigError(f"{what}; there are: {', '.join(STYLES)}")
+
+
+class _Audits:
+    """Audits as the command line wants them.
+
+    Attributes:
+        count: how many there were.
+        verdicts: that any schema or constraint has got.
+    """
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        self._options = options
+        self.count = 0
+        self.verdicts: set[str] = set()
+
+    def of(self, report: Report) -> AuditResult:
+        """The audit of a schema that was checked."""
+        from schemaguard.grammar.audit import audit  # noqa: PLC0415  (loads the engine)
+
+        options = self._options
+        audited = audit(
+            report,
+            engine=options.engine,
+            style=options.style,
+            seed=options.seed,
+            samples=options.samples,
+            budget=options.budget,
         )
+        self.count += 1
+        self.verdicts.add(audited.verdict)
+        self.verdicts.update(row.verdict for row in audited.constraints)
+        return audited
 
+    def refine(self, report: Report) -> Report:
+        """The report with what its audit found."""
+        from schemaguard.grammar.audit.findings import diagnostics  # noqa: PLC0415  (same)
 
-def _verdicts(audited: AuditResult) -> set[str]:
-    return {audited.verdict, *(row.verdict for row in audited.constraints)}
-
-
-def _text(
-    report: FileReport,
-    tool: CheckedTool,
-    audited: AuditResult,
-    paint: Callable[[str, str], str],
-) -> Iterator[str]:
-    """The schema with its marks, below a line that says how it stands."""
-    from schemaguard.grammar.audit import text  # noqa: PLC0415  (loads the engine)
-    from schemaguard.render.common import safe, safe_path  # noqa: PLC0415
-
-    named = "" if tool.name is None else f" tool '{safe(cut(tool.name, 200))}'"
-    style = "fix" if audited.verdict == "exact" else "error"
-    verdict = paint(style, audited.verdict)
-    yield paint("path", safe_path(report.path)) + f"{named}: {verdict}: {safe(audited.reason)}"
-    if audited.witness is not None:
-        yield f"{'':{_MARGIN}}{safe(cut(audited.witness, text.MAX_WITNESS)) or '(the empty text)'}"
-    accepted = tool.report.accepted
-    if accepted is None or audited.verdict == "refused":
-        return
-    import json  # noqa: PLC0415
-
-    for line in text.lines(json.loads(accepted.text), audited):
-        mark = "" if line.verdict is None else text.MARKS[line.verdict]
-        margin = f"{mark:>{_MARGIN - 2}}  "
-        if line.verdict in _STYLES:
-            margin = paint(_STYLES[line.verdict], margin)
-        yield margin + safe(line.text)
-        for note in line.notes:
-            yield f"{'':{_MARGIN}}{'':{len(line.text) - len(line.text.lstrip())}}^ {safe(note)}"
-    for row in audited.spelling:
-        yield f"{'':{_MARGIN}}{row.freedom}: not {safe(cut(row.witness, 200))}"
-    if not audited.complete:
-        yield f"{'':{_MARGIN}}some of this ended at a bound before it was through"
-
-
-def _row(report: FileReport, tool: CheckedTool, audited: AuditResult) -> dict[str, Any]:
-    return {
-        "path": _string(report.path),
-        "tool": None if tool.name is None else _string(tool.name),
-        "pointer": _string(tool.pointer),
-        **_sound(audited.as_dict()),
-    }
-
-
-def _sound(value: Any) -> Any:
-    """The strings of a result as strict readers of JSON take them."""
-    if isinstance(value, str):
-        return _string(value)
-    if isinstance(value, list):
-        return [{key: _sound(member) for key, member in row.items()} for row in value]
-    if isinstance(value, dict):
-        return {key: _sound(member) for key, member in value.items()}
-    return value
-
-
-def _string(text: str) -> str:
-    from schemaguard.render.common import sound  # noqa: PLC0415
-
-    return sound(text)
+        return report.with_diagnostics(diagnostics(report.accepted, self.of(report)))

@@ -10,8 +10,8 @@ from schemaguard.cli.output import Output
 from schemaguard.cli.progress import Progress
 from schemaguard.cli.run import Run, settings
 from schemaguard.cli.tally import Tally, slim
-from schemaguard.config import FAIL_ON, ConfigError, nearest
-from schemaguard.errors import printable
+from schemaguard.config import FAIL_ON, ConfigError
+from schemaguard.errors import nearest, printable
 from schemaguard.render import FORMATS, renderer
 from schemaguard.render.color import use_color
 
@@ -42,7 +42,8 @@ def declare(parser: argparse.ArgumentParser) -> None:
     )
     add_output(parser)
     group.add_argument("--show-source", action="store_true", help="text: the place in the file")
-    group.add_argument("--show-fixes", action="store_true", help="text: what to do about it")
+    what = "text: what to do about it, and how it is known"
+    group.add_argument("--show-fixes", action="store_true", help=what)
     group.add_argument("--budgets", action="store_true", help="text: how much of each is used")
     group.add_argument("--color", choices=("auto", "always", "never"), default="auto")
     group.add_argument("-q", "--quiet", action="store_true", help="no summary, no progress")

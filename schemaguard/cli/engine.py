@@ -30,11 +30,11 @@ def asked() -> Callable[[Report], Report]:
             compiler.compile(accepted)
         except CompileError as error:
             if error.report is not None:
-                return report.with_errors(error.report.errors)
+                return report.with_diagnostics(error.report.errors)
             tokens = tokens_of(error.pointer or "")
             detail = {"detail": error.message}
             refusal = Diagnostic(BY_NAME["uncompilable"], ERROR, detail, None, tokens)
-            return report.with_errors((refusal,))
+            return report.with_diagnostics((refusal,))
         return report
 
     return refine

@@ -6,14 +6,20 @@ import argparse
 
 from schemaguard.config import AUTO, MAX_JOBS
 from schemaguard.envelopes.result import KINDS
+from schemaguard.profiles.parts import BASES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
 
-def add_inputs(parser: argparse.ArgumentParser) -> None:
-    """What to check, and where the configuration is."""
+def add_inputs(parser: argparse.ArgumentParser, *, one_profile: bool = True) -> None:
+    """What to check, and where the configuration is.
+
+    Args:
+        parser: takes the options.
+        one_profile: the schemas are held to one profile, and what it accepts can be compiled.
+    """
     parser.add_argument(
         "files",
         nargs="*",
@@ -38,13 +44,22 @@ def add_inputs(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="apply `exclude` to files that are named, too (hooks name them)",
     )
-    group.add_argument(
-        "--compile",
-        action="store_true",
-        help="compile what is accepted, too: needs the extra `xgrammar`",
-    )
+    if one_profile:
+        group.add_argument(
+            "--compile",
+            action="store_true",
+            help="compile what is accepted, too: needs the extra `xgrammar`",
+        )
     group = parser.add_argument_group("configuration")
-    group.add_argument("--profile", metavar="NAME", help="who is to accept the schemas")
+    if one_profile:
+        what = "who is to accept the schemas; a name, or a .toml file"
+        group.add_argument("--profile", metavar="NAME", help=what)
+    group.add_argument("--min-basis", choices=BASES, help="only what is known at least so firmly")
+    group.add_argument(
+        "--tool-prefix",
+        metavar="TEXT",
+        help="what a client puts in front of tool names: mcp__server__ for one",
+    )
     group.add_argument("--config", metavar="FILE", help="this file, instead of the nearest")
     group.add_argument("--isolated", action="store_true", help="no configuration file")
 

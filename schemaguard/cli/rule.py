@@ -6,10 +6,10 @@ import json
 
 from schemaguard import profiles
 from schemaguard.cli.output import Output
-from schemaguard.config import ConfigError, nearest
-from schemaguard.errors import printable
+from schemaguard.config import ConfigError
+from schemaguard.errors import nearest, printable
 from schemaguard.render.common import unfilled, unlinked
-from schemaguard.rules import ADVICE, BY_NAME, RULES, find, plain
+from schemaguard.rules import ADVICE, AUDIT, BY_NAME, RULES, find, plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -83,6 +83,8 @@ def _page(rule: Rule) -> str:
         spoken = ["  all: error"]
     if rule.on[0] == ADVICE:
         spoken = ["  none: request handlers give it as advice"]
+    if rule.on[0] == AUDIT:
+        spoken = ["  none: `schemaguard audit` says it"]
     lines = [
         f"{rule.code} {rule.name}",
         "",

@@ -16,6 +16,7 @@ from schemaguard.document import DEFAULT_LIMITS
 from schemaguard.errors import MissingExtra, printable
 from schemaguard.plan import compiled
 from schemaguard.preflight import DEFAULT_PROFILE
+from schemaguard.rules import TOOL, TOOLSET
 from schemaguard.sources import SourceError
 
 TYPE_CHECKING = False
@@ -73,6 +74,8 @@ def said(report: FileReport) -> bool:
     from schemaguard.render import MAX_SHOWN  # noqa: PLC0415  (only for a command that asks)
 
     for finding in report.findings:
+        if finding.rule.on[0] in (TOOL, TOOLSET):
+            continue  # about its tools, not about the file
         what = f"{report.path}: {finding.code} {finding.name}: {finding.message[:MAX_SHOWN]}"
         warn(printable(what))
     return bool(report.tools)
@@ -125,6 +128,7 @@ class Run:
         options: of the command line.
         config: see `settings`.
         baseline: path of the baseline to hold findings against; None for none.
+        refine: what makes of each schema's report the one that counts; None: `--compile` says.
 
     Raises:
         ConfigError: the settings are wrong.
@@ -132,7 +136,11 @@ class Run:
     """
 
     def __init__(
-        self, options: argparse.Namespace, config: Config, baseline: str | None = None
+        self,
+        options: argparse.Namespace,
+        config: Config,
+        baseline: str | None = None,
+        refine: Refine | None = None,
     ) -> None:
         self.config = config
         self.failed = False
@@ -140,15 +148,18 @@ class Run:
         self.wants_text = bool(getattr(options, "show_source", False))
         self.wants_budgets = bool(getattr(options, "budgets", False))
         self._options = options
-        name = options.profile or config.profile or DEFAULT_PROFILE
-        self.profile = self._chosen(configuration.profile_of(name, config))
+        name = getattr(options, "profile", None) or config.profile or DEFAULT_PROFILE
+        known = configuration.profile_of(name, config)
+        basis = getattr(options, "min_basis", None) or config.min_basis
+        self.profile = self._chosen(known if basis is None else known.at_least(basis))
+        self._prefix = getattr(options, "tool_prefix", None) or config.tool_prefix or ""
         compiled(self.profile)
         self._walked: set[str] = set()
         self._jobs: int | str = 1
         if hasattr(options, "jobs"):  # other commands want the schemas, which are here alone
             self._jobs = options.jobs or config.jobs or configuration.AUTO
         self._workers: Workers | None = None
-        self._refine: Refine | None = None
+        self._refine = refine
         if self._jobs in {1, configuration.AUTO}:
             self._engine()  # that it is missing is said before any work
         self._ignores: Ignores | None = None
@@ -177,7 +188,7 @@ class Run:
 
     def _engine(self) -> Refine | None:
         """What compiles accepted schemas, when that was asked for."""
-        if self._refine is None and self._options.compile:
+        if self._refine is None and getattr(self._options, "compile", False):
             from schemaguard.cli.engine import asked  # noqa: PLC0415  (loads the engine)
 
             self._refine = asked()
@@ -231,10 +242,8 @@ class Run:
                 self.before_warning()
                 warn(printable(str(error)))
                 continue
-            report = lint.check_source(
-                source, self.profile, as_=self._options.kind, refine=self._engine()
-            )
-            yield self._reduced(report)
+            self._engine()
+            yield self._reduced(self._check_source(source))
 
     def _servers(self) -> Iterator[tuple[str, bool]]:
         for command in self._options.mcp:
@@ -285,7 +294,8 @@ class Run:
         jobs, alone = self._jobs, 0.0
         if not isinstance(jobs, int):
             # An engine in each would take seconds and gigabytes: that has to be asked for.
-            jobs, alone = 1 if self._options.compile else _useful_processes(), _ALONE
+            compiles = getattr(self._options, "compile", False)
+            jobs, alone = 1 if compiles else _useful_processes(), _ALONE
         if jobs == 1 or alone:
             until = time.monotonic() + alone
             for path in paths:
@@ -306,10 +316,8 @@ class Run:
         try:
             source = self._elsewhere(path)
             if source is not None:
-                return lint.check_source(
-                    source, self.profile, as_=self._options.kind, refine=self._refine
-                )
-            content = _read(path)
+                return self._check_source(source)
+            content = content_of(path)
             return self._check(label or path, content)
         except OSError as error:
             return error.strerror or type(error).__name__
@@ -324,16 +332,27 @@ class Run:
 
         return python.load(path) if python.is_target(path) else None
 
-    def _check(self, path: str, content: bytes) -> FileReport:
+    def _check_source(self, source: Source) -> FileReport:
         kind = self._options.kind
-        report = lint.check_text(path, content, self.profile, as_=kind, refine=self._refine)
+        return lint.check_source(
+            source, self.profile, as_=kind, refine=self._refine, prefix=self._prefix
+        )
+
+    def _check(self, path: str, content: bytes) -> FileReport:
+        report = self._check_text(path, content, self.profile)
         if self._ignores is not None and any(t.report.truncated for t in report.tools):
             # What is ignored must not take the places of what is not: leave it out from the start.
             from schemaguard.select import reduced  # noqa: PLC0415
 
             profile = reduced(self.profile, self._ignores.whole_file(path))
-            report = lint.check_text(path, content, profile, as_=kind, refine=self._refine)
+            report = self._check_text(path, content, profile)
         return report
+
+    def _check_text(self, path: str, content: bytes, profile: Profile) -> FileReport:
+        kind = self._options.kind
+        return lint.check_text(
+            path, content, profile, as_=kind, refine=self._refine, prefix=self._prefix
+        )
 
     def _reduced(self, report: FileReport) -> FileReport:
         """Without what is ignored or known."""
@@ -388,7 +407,7 @@ def _ask(text: str, *, is_url: bool) -> Source:
 _SHOWN = 10
 
 
-def _read(path: str) -> bytes:
+def content_of(path: str) -> bytes:
     """A file's content, and one byte more than is allowed at the most: the reader then says so."""
     most = DEFAULT_LIMITS.max_bytes + 1
     if path == STDIN:

@@ -7,9 +7,9 @@ import sys
 
 from schemaguard.cli.options import add_output
 from schemaguard.cli.output import Output
-from schemaguard.config import ConfigError, nearest
+from schemaguard.config import ConfigError
 from schemaguard.document import DEFAULT_LIMITS
-from schemaguard.errors import MAX_FUNCTION_NAME, cut, printable
+from schemaguard.errors import MAX_FUNCTION_NAME, cut, nearest, printable
 from schemaguard.render.common import dumps
 
 TYPE_CHECKING = False

@@ -2,7 +2,8 @@
 
 Sources: the generateContent reference and the types of the `google-genai` package 3.6. The API
 reads names in camel case and in snake case. `parameters`, `response` and `responseSchema` are in
-OpenAPI's dialect, the others in JSON Schema; which one is a matter of profiles.
+OpenAPI's dialect, the others in JSON Schema; which one is a matter of profiles. The spelling of the
+first is translated (`protobuf`).
 """
 
 from __future__ import annotations
@@ -34,6 +35,8 @@ _RESPONSES = (
     "response_json_schema",
     "_responseJsonSchema",
 )
+#: Where a schema is a message of Protocol Buffers, which may be spelled in its own way.
+_MESSAGES = frozenset({"parameters", "response", "responseSchema", "response_schema"})
 _FORMATS = ("responseFormat", "response_format")
 _BUILT_IN = frozenset(
     {
@@ -105,10 +108,12 @@ def _read_declaration(reader: Reader, place: Place, entry: Any, name: str | None
     if not given:
         reader.arguments(GEMINI, place, place, entry, "parameters", name=name, optional=True)
     for key in given:
-        reader.add(GEMINI, PARAMETERS, place, (place, key), entry[key], name=name)
+        there, is_message = (place, key), key in _MESSAGES
+        reader.add(GEMINI, PARAMETERS, place, there, entry[key], name=name, protobuf=is_message)
     for key in _OUTPUTS:
         if entry.get(key) is not None:
-            reader.add(GEMINI, OUTPUT, place, (place, key), entry[key], name=name)
+            there, is_message = (place, key), key in _MESSAGES
+            reader.add(GEMINI, OUTPUT, place, there, entry[key], name=name, protobuf=is_message)
 
 
 def _is_request(body: dict[str, Any]) -> bool:
@@ -140,7 +145,8 @@ def _read_config(reader: Reader, place: Place, config: dict[str, Any]) -> None:
     for key in _RESPONSES:
         if config.get(key) is not None:
             there = (place, key)
-            reader.add(GEMINI, RESPONSE_FORMAT, there, there, config[key])
+            is_message = key in _MESSAGES
+            reader.add(GEMINI, RESPONSE_FORMAT, there, there, config[key], protobuf=is_message)
     for key in _FORMATS:
         form = part(config, key, "text")
         if form is not None and is_schema_value(form.get("schema")):

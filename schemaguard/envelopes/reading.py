@@ -166,10 +166,14 @@ class Reader:
         name: str | None = None,
         strict: bool | None = None,
         bundler: Bundler | None = None,
+        protobuf: bool = False,
     ) -> None:
         """Take a value as a schema, or note that it is none."""
         if schema.__class__ is dict or schema.__class__ is bool:
-            made = ToolSchema(api, role, place, schema_place, schema, name, strict, bundler=bundler)
+            places = (place, schema_place)
+            made = ToolSchema(
+                api, role, *places, schema, name, strict, bundler=bundler, protobuf=protobuf
+            )
             self.tools.append(made)
         else:
             self.problem(schema_place, f"the schema is {described(schema)}")

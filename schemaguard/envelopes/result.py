@@ -8,8 +8,9 @@ of ten thousand tools, cost ten gigabytes.
 from __future__ import annotations
 
 from schemaguard._frozen import Frozen
+from schemaguard.envelopes.protobuf import spelled, translated
 from schemaguard.errors import cut, printable
-from schemaguard.report import escape
+from schemaguard.report import escape, tokens_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -89,6 +90,7 @@ class ToolSchema(Frozen):
         encoded: the schema is a string that holds JSON text (`outputConfig` of Bedrock). `check`
             takes it as it is; pointers of its findings then start in that text and do not go on
             from `schema_pointer`.
+        protobuf: the schema may be in the spelling of Protocol Buffers (`envelopes.protobuf`).
     """
 
     __slots__ = (
@@ -98,6 +100,7 @@ class ToolSchema(Frozen):
         "api",
         "encoded",
         "name",
+        "protobuf",
         "role",
         "schema",
         "strict",
@@ -109,6 +112,7 @@ class ToolSchema(Frozen):
     schema: Any
     strict: bool | None
     encoded: bool
+    protobuf: bool
 
     def __init__(
         self,
@@ -121,6 +125,7 @@ class ToolSchema(Frozen):
         strict: bool | None = None,
         encoded: bool = False,
         bundler: Bundler | None = None,
+        protobuf: bool = False,
     ) -> None:
         self._fill(
             api=api,
@@ -129,6 +134,7 @@ class ToolSchema(Frozen):
             schema=schema,
             strict=strict,
             encoded=encoded,
+            protobuf=protobuf,
             _bundler=bundler,
             _place=place,
             _schema_place=schema_place,
@@ -155,19 +161,31 @@ class ToolSchema(Frozen):
         return pointer_to(self.schema_place)
 
     def standalone(self) -> tuple[Any, Mapping[str, Place]] | None:
-        """The schema with all that it refers to, where that is elsewhere in the value (OpenAPI).
+        """The schema by itself, in the words of JSON Schema.
+
+        With all that it refers to, where that is elsewhere in the value (OpenAPI); translated,
+        where it is in the spelling of Protocol Buffers (Gemini).
 
         Returns:
-            The schema, which is `schema` itself where it refers to nothing outside of it; and each
+            The schema, which is `schema` itself where neither is the case; and each
             definition in its `$defs` that was brought in → the place in the value. None when the
             schemas of the value would together be too large (`bundling.MAX_VALUES`).
         """
+        if self.protobuf:
+            return translated(self.schema), {}
         bundler: Bundler | None = self._bundler  # type: ignore[attr-defined]
         return (
             (self.schema, {})
             if bundler is None
             else bundler.bundled(self.schema_place, self.schema)
         )
+
+    def spelled(self, pointer: str) -> str:
+        """A pointer into what `standalone` returns, as one into `schema`."""
+        if not self.protobuf or not pointer:
+            return pointer
+        steps = spelled(self.schema, tokens_of(pointer))
+        return "".join(f"/{escape(step)}" for step in steps)
 
     def _but_the_schema(self) -> tuple[object, ...]:
         return (
@@ -197,7 +215,8 @@ class ToolSchema(Frozen):
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        rest = (self.schema, self.name, self.strict, self.encoded, self._bundler)  # type: ignore[attr-defined]
+        bundler: Bundler | None = self._bundler  # type: ignore[attr-defined]
+        rest = (self.schema, self.name, self.strict, self.encoded, bundler, self.protobuf)
         return ToolSchema, (self.api, self.role, self.place, self.schema_place, *rest)
 
 

@@ -48,8 +48,10 @@ if TYPE_CHECKING:
     from schemaguard.grammar.worker import Limits
     from schemaguard.report import Report
 
-#: The profile that every schema has to pass before it is compiled.
-ENGINE_PROFILE = "xgrammar"
+#: The profile that every schema has to pass before it is compiled: what keeps the engine alive.
+#: Newer ones say besides what the engine will not enforce, and refuse what it refuses itself; here
+#: that would be paid for and read by nobody.
+ENGINE_PROFILE = "xgrammar-2026-11-30"
 
 #: White space characters that a model may put between two tokens of JSON. Without a bound, a model
 #: may write white space for ever. `{"a": 1, "b": 2}` needs one; each more costs memory: with

@@ -26,7 +26,8 @@ source and a date for all of it::
     oneOf = { basis = "observed", source = "…" }
     minItems = { unless = [0, 1] }
 
-A rule takes its settings beside its severity; the rule declares which it knows. What a rule or a
+A rule takes its settings beside its severity; the rule declares which it knows. An array of such
+tables of one severity is a rule with several settings, each with its own grounds. What a rule or a
 keyword does not say about its basis, source and date is the profile's. `extends` names a dated
 profile whose tables this one adds to: a rule that is "off" and a keyword that is "accepted" are
 taken out again.

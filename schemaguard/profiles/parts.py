@@ -16,6 +16,8 @@ SEVERITIES = ("error", "warning", "note")
 BASES = ("documented", "observed", "inferred", "disputed")
 #: The tables of remarks about keywords, and the severity of what they say.
 TABLES = {"refused": "error", "ignored": "warning", "doubtful": "warning"}
+#: Table of remarks → the rule that says them.
+RULE_OF = {"refused": "SG231", "ignored": "SG232", "doubtful": "SG233"}
 
 
 class Grounds(Frozen):
@@ -173,18 +175,32 @@ class Profile(Frozen):
     def at_least(self, basis: str) -> Profile:
         """This profile without what is known less firmly than by `basis`."""
         firm = BASES[: BASES.index(basis) + 1]
+        settings = {
+            code: tuple(setting for setting in entries if setting.grounds.basis in firm)
+            for code, entries in self.settings.items()
+        }
+        remarks = {
+            table: tuple(remark for remark in remarks if remark.grounds.basis in firm)
+            for table, remarks in self.remarks.items()
+        }
+        # A rule that says what a table says is as firm as the firmest that the table says.
+        left: dict[str, tuple[object, ...]] = {
+            **settings,
+            **{RULE_OF[table]: kept for table, kept in remarks.items()},
+        }
         return self.replace(
             id=f"{self.id}+{basis}",
             severities={
                 code: severity
                 for code, severity in self.severities.items()
-                if code not in self.grounds or self.grounds[code].basis in firm
+                if (left[code] if code in left else self._is_firm(code, firm))
             },
-            remarks={
-                table: tuple(remark for remark in remarks if remark.grounds.basis in firm)
-                for table, remarks in self.remarks.items()
-            },
+            settings=settings,
+            remarks=remarks,
         )
+
+    def _is_firm(self, code: str, firm: tuple[str, ...]) -> bool:
+        return code not in self.grounds or self.grounds[code].basis in firm
 
     def __repr__(self) -> str:
         return f"<Profile {self.id}>"

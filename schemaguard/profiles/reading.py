@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from types import MappingProxyType
 
-from schemaguard.errors import ProfileError, printable
+from schemaguard.dialects import FEATURES
+from schemaguard.errors import ProfileError, nearest, printable
 from schemaguard.keywords import TYPE_NAMES
+from schemaguard.measured import BREAKS, READINGS
 from schemaguard.profiles.parts import (
     BASES,
+    RULE_OF,
     SEVERITIES,
     TABLES,
     Grounds,
@@ -18,17 +22,47 @@ from schemaguard.profiles.parts import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from typing import Any
 
-_WORDS = ("name", "title", "subject", "basis", "source")
+_WORDS = ("name", "date", "title", "subject", "basis", "source")
 _GROUNDS = frozenset({"basis", "source", "date"})
 _REMARK = _GROUNDS | {"unless", "types", "beside", "root", "why"}
+_KINDS_OF_VALUES = ("string", "number", "boolean", "null", "array", "object")
 
 
 def _is_names(value: object) -> bool:
     return isinstance(value, list) and all(isinstance(member, str) for member in value)
 
+
+def _are_in(known: Iterable[str]) -> Callable[[Any], bool]:
+    names = frozenset(known)
+    return lambda value: _is_names(value) and names.issuperset(value)
+
+
+def _is_flags(value: object) -> bool:
+    return isinstance(value, list) and all(member.__class__ is bool for member in value)
+
+
+def _is_numbers(value: object) -> bool:
+    return isinstance(value, dict) and all(limit.__class__ is int for limit in value.values())
+
+
+def _is_pattern(value: object) -> bool:
+    try:
+        re.compile(value)  # type: ignore[call-overload]
+    except (re.error, TypeError, OverflowError, RecursionError):
+        return False
+    return True
+
+
+#: Kind of a setting that is a list of words → the words.
+MEMBERS: dict[str, Iterable[str]] = {
+    "kinds": _KINDS_OF_VALUES,
+    "features": FEATURES,
+    "readings": READINGS,
+    "breaks": BREAKS,
+}
 
 #: Kind of a setting → whether a value is of it, and what people call it.
 KINDS: dict[str, tuple[Callable[[Any], bool], str]] = {
@@ -36,6 +70,13 @@ KINDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "flag": (lambda value: value.__class__ is bool, "true or false"),
     "text": (lambda value: isinstance(value, str), "a string"),
     "names": (_is_names, "an array of strings"),
+    "pattern": (_is_pattern, "a regular expression"),
+    "numbers": (_is_numbers, "a table of integers"),
+    "flags": (_is_flags, "an array of true or false"),
+    **{
+        kind: (_are_in(members), f"an array of {', '.join(sorted(members))}")
+        for kind, members in MEMBERS.items()
+    },
 }
 
 
@@ -45,12 +86,12 @@ def from_table(
     """A profile from the parsed file.
 
     Args:
-        table: the file.
+        table: the file. What one that `extends` another does not say of itself, the other says.
         stem: what errors call it.
         load: finds the profile that this one extends.
 
     Raises:
-        ProfileError: a key is missing, unknown or of the wrong kind.
+        ProfileError: a key is missing, unknown or of the wrong kind; `keys` says where.
     """
     return _Reader(table, stem, load).read()
 
@@ -65,120 +106,191 @@ class _Reader:
         self.stem = stem
         self.load = load
 
-    def wrong(self, what: str) -> ProfileError:
-        return ProfileError(f"profile {self.stem}: {what}")
+    def wrong(self, what: str, *keys: str) -> ProfileError:
+        return ProfileError(f"profile {self.stem}: {printable(what)}", keys)
 
     def read(self) -> Profile:
         fields = dict(self.table)
-        extends = fields.pop("extends", None)
         tables = {
             name: self._table(name, fields.pop(name, {}))
             for name in ("budgets", "keywords", "rules", *TABLES)
         }
-        if fields.keys() != {*_WORDS, "date"}:
-            names = sorted(fields.keys() ^ {*_WORDS, "date"})
-            raise self.wrong(f"missing or unknown keys: {printable(', '.join(names))[:200]}")
+        base = self._base(fields.pop("extends", None))
+        for name in fields:
+            if name not in _WORDS:
+                near = nearest(name, (*_WORDS, "extends", *tables))
+                raise self.wrong(f'unknown key "{name[:80]}"{near}', name)
         for name in _WORDS:
-            if not isinstance(fields[name], str):
-                raise self.wrong(f"{name} is a string")
+            if name not in fields and base is not None:
+                fields[name] = getattr(base, name)
+            if name not in fields:
+                raise self.wrong(f'"{name}" is missing')
+            if name != "date" and not isinstance(fields[name], str):
+                raise self.wrong(f'"{name}" is a string', name)
         self.fields = {name: str(value) for name, value in fields.items()}
-        self.grounds = self._grounds("the profile", {})
-        base = self._base(extends)
-        budgets = tables["budgets"]
-        if any(limit.__class__ is not int or limit < 0 for limit in budgets.values()):
-            raise self.wrong("a budget is an integer of 0 or more")
-        lists = tables["keywords"]
-        if not all(map(_is_names, lists.values())):
-            raise self.wrong("a list of keywords is an array of strings")
+        self.grounds = self._grounds({})
+        base = base or _NOTHING
         severities, settings, grounds = self._rules(tables["rules"], base)
         remarks = {}
         for name in TABLES:
             remarks[name] = self._remarks(name, tables[name], base.remarks.get(name, ()))
             if remarks[name]:
-                code = _RULE_OF[name]
+                code = RULE_OF[name]
                 severities.setdefault(code, TABLES[name])
                 grounds.setdefault(code, self.grounds)
-        return Profile(
+        made = Profile(
             **self.fields,
             id=f"{self.fields['name']}-{self.fields['date']}",
-            budgets={**base.budgets, **budgets},
-            lists={**base.lists, **{name: tuple(members) for name, members in lists.items()}},
+            budgets=self._budgets(tables["budgets"], base),
+            lists=self._lists(tables["keywords"], base),
             severities=severities,
             settings=settings,
             grounds=grounds,
             remarks=remarks,
         )
+        for code in severities:
+            lacking = missing(code, made)
+            if lacking:
+                raise self.wrong(f"{code} {lacking}", "rules", code)
+        return made
 
     def _table(self, name: str, value: object) -> dict[str, Any]:
         if not isinstance(value, dict):
-            raise self.wrong(f"{name} is a table")
+            raise self.wrong(f'"{name}" is a table', name)
         return value
 
-    def _base(self, extends: object) -> Profile:
+    def _base(self, extends: object) -> Profile | None:
         if extends is None:
-            empty: dict[str, Any] = {}
-            return Profile(
-                budgets=empty,
-                lists=empty,
-                severities=empty,
-                settings=empty,
-                grounds=empty,
-                remarks=empty,
-            )
+            return None
         if not isinstance(extends, str) or self.load is None:
-            raise self.wrong("extends is the dated name of a profile")
-        base = self.load(extends)
-        if base.id != extends:
-            raise self.wrong(f"extends names a dated profile: {base.id!r}, not {extends!r}")
-        return base
+            raise self.wrong('"extends" is the name of a profile', "extends")
+        return self.load(extends)
 
-    def _grounds(self, where: str, table: Mapping[str, object]) -> Grounds:
+    def _budgets(self, table: dict[str, Any], base: Profile) -> dict[str, int]:
+        from schemaguard.rules import BUDGET, RULES, VALUE  # noqa: PLC0415  (circular)
+
+        known = {rule.on[1] for rule in RULES.values() if rule.on[0] in (VALUE, BUDGET)}
+        for name, limit in table.items():
+            if name not in known and name not in base.budgets and name not in _MORE_BUDGETS:
+                near = nearest(name, {*known, *base.budgets})
+                raise self.wrong(f'unknown budget "{name[:80]}"{near}', "budgets", name)
+            if limit.__class__ is not int or limit < 0:
+                raise self.wrong(
+                    f'budgets: "{name[:80]}": a budget is an integer of 0 or more', "budgets", name
+                )
+        return {**base.budgets, **table}
+
+    def _lists(self, table: dict[str, Any], base: Profile) -> dict[str, tuple[str, ...]]:
+        from schemaguard.rules import PRESENCE, RULES  # noqa: PLC0415  (circular)
+
+        known = {rule.on[1] for rule in RULES.values() if rule.on[0] == PRESENCE}
+        for name, members in table.items():
+            if name not in known:
+                near = nearest(name, known)
+                raise self.wrong(f'unknown list "{name[:80]}"{near}', "keywords", name)
+            if not _is_names(members):
+                raise self.wrong(f'"{name}" is an array of strings', "keywords", name)
+        return {**base.lists, **{name: tuple(members) for name, members in table.items()}}
+
+    def _grounds(self, table: Mapping[str, object], *keys: str) -> Grounds:
         said = {name: str(table.get(name, self.fields[name])) for name in _GROUNDS}
         if said["basis"] not in BASES:
-            raise self.wrong(f"{where}: basis is one of {', '.join(BASES)}")
+            near = nearest(said["basis"], BASES)
+            raise self.wrong(
+                f'"basis" is one of {", ".join(BASES)}{near}', *keys, *(["basis"] if keys else [])
+            )
         return Grounds(**said)
 
     def _rules(
         self, table: dict[str, Any], base: Profile
     ) -> tuple[dict[str, str], dict[str, tuple[Setting, ...]], dict[str, Grounds]]:
-        from schemaguard.rules import RULES  # noqa: PLC0415  (circular)
-
         severities = dict(base.severities)
         settings = dict(base.settings)
         grounds = dict(base.grounds)
-        for code, said in table.items():
-            rule = RULES.get(code)
-            entry = said if isinstance(said, dict) else {"severity": said}
+        for text, said in table.items():
+            entries = said if isinstance(said, list) and said else [said]
+            entries = [e if isinstance(e, dict) else {"severity": e} for e in entries]
+            entry = entries[0]
             severity = entry.get("severity")
-            if rule is None or severity not in (*SEVERITIES, "off"):
+            if any(other.get("severity") != severity for other in entries):
+                raise self.wrong(f'rules: "{text[:80]}" has one severity', "rules", text)
+            if severity not in (*SEVERITIES, "off"):
+                near = nearest(str(severity), (*SEVERITIES, "off"))
                 raise self.wrong(
-                    f"rule {printable(code)[:80]} = {severity!r}: a rule's code and one of "
-                    f"{', '.join(SEVERITIES)}"
+                    f'rules: "{text[:80]}" is one of {", ".join(SEVERITIES)}, off{near}',
+                    "rules",
+                    text,
                 )
-            for known in (severities, settings, grounds):
-                known.pop(code, None)
-            if severity == "off":
-                continue
-            severities[code] = severity
-            grounds[code] = self._grounds(code, entry)
-            values = {k: v for k, v in entry.items() if k not in _GROUNDS and k != "severity"}
-            self._check_settings(code, rule.settings, values)
-            if rule.settings:
-                settings[code] = (Setting(MappingProxyType(values), grounds[code]),)
+            codes, exact = self._codes(text)
+            for code in codes:
+                if severity == "off":
+                    for known in (severities, settings, grounds):
+                        known.pop(code, None)
+                elif exact or code in severities:
+                    severities[code] = severity
+                    if code not in grounds or entry.keys() & _GROUNDS:
+                        grounds[code] = self._grounds(entry, "rules", text)
+                    self._set(code, text, entry, settings, grounds[code])
+                    for other in entries[1:]:
+                        more: dict[str, tuple[Setting, ...]] = {}
+                        self._set(code, text, other, more, self._grounds(other, "rules", text))
+                        settings[code] += more.get(code, ())
         return severities, settings, grounds
 
+    def _codes(self, text: str) -> tuple[list[str], bool]:
+        """The rules that a selector means, and whether it names one."""
+        from schemaguard.rules import READING, RULES  # noqa: PLC0415  (circular)
+
+        if text in RULES:
+            codes, exact = [text], True
+        else:
+            # Names and starts of codes: what people write in files of their own.
+            from schemaguard.config import ConfigError  # noqa: PLC0415  (circular)
+            from schemaguard.select import Selector  # noqa: PLC0415  (circular)
+
+            try:
+                selector = Selector(text, "rules")
+            except ConfigError as error:
+                raise self.wrong(str(error), "rules", text) from error
+            codes, exact = sorted(selector.codes), selector.exact
+        if exact and RULES[codes[0]].on[0] == READING:
+            raise self.wrong(
+                f"{codes[0]} cannot be switched: what is not understood is not checked",
+                "rules",
+                text,
+            )
+        return [code for code in codes if RULES[code].on[0] != READING], exact
+
+    def _set(
+        self,
+        code: str,
+        text: str,
+        entry: dict[str, Any],
+        settings: dict[str, tuple[Setting, ...]],
+        grounds: Grounds,
+    ) -> None:
+        from schemaguard.rules import RULES  # noqa: PLC0415  (circular)
+
+        values = {k: v for k, v in entry.items() if k not in _GROUNDS and k != "severity"}
+        known = RULES[code].settings
+        self._check_settings(text, known, values)
+        before = settings.get(code, ())
+        if known:
+            values = {**(before[0].values if before else {}), **values}
+            settings[code] = (Setting(MappingProxyType(values), grounds),)
+
     def _check_settings(
-        self, code: str, known: Mapping[str, str], values: Mapping[str, object]
+        self, text: str, known: Mapping[str, str], values: Mapping[str, object]
     ) -> None:
         for name, value in values.items():
             if name not in known:
-                raise self.wrong(f"rule {code} has no setting {printable(name)[:80]!r}")
+                near = nearest(name, (*known, "severity", *_GROUNDS))
+                raise self.wrong(
+                    f'rules: "{text[:80]}" has no setting "{name[:80]}"{near}', "rules", text, name
+                )
             fits, called = KINDS[known[name].rstrip("?")]
             if not fits(value):
-                raise self.wrong(f"rule {code}: {name} is {called}")
-        for name, kind in known.items():
-            if name not in values and not kind.endswith("?"):
-                raise self.wrong(f"rule {code} needs the setting {name!r}")
+                raise self.wrong(f'rules: "{text[:80]}": {name} is {called}', "rules", text, name)
 
     def _remarks(
         self, name: str, table: dict[str, Any], before: tuple[Remark, ...]
@@ -188,33 +300,37 @@ class _Reader:
             if said == "accepted":
                 continue
             for entry in said if isinstance(said, list) else [said]:
-                if not isinstance(entry, dict) or not entry.keys() <= _REMARK:
+                if not isinstance(entry, dict):
                     raise self.wrong(
-                        f"{name}.{printable(keyword)[:80]} is a table of "
-                        f'{", ".join(sorted(_REMARK))}, or "accepted"'
+                        f'{name}: "{keyword[:80]}" is a table, or "accepted"', name, keyword
                     )
-                made.append(self._remark(f"{name}.{keyword}", keyword, entry))
+                for key in entry:
+                    if key not in _REMARK:
+                        near = nearest(key, _REMARK)
+                        what = f'{name}: "{keyword[:80]}": unknown key "{key[:80]}"{near}'
+                        raise self.wrong(what, name, keyword, key)
+                made.append(self._remark(name, keyword, entry))
         return tuple(made)
 
-    def _remark(self, where: str, keyword: str, entry: dict[str, Any]) -> Remark:
+    def _remark(self, name: str, keyword: str, entry: dict[str, Any]) -> Remark:
         types = entry.get("types", [])
         beside = entry.get("beside", [])
         unless = entry.get("unless", [])
         root = entry.get("root", False)
         why = entry.get("why", "")
-        if (
-            not (_is_names(types) and TYPE_NAMES.issuperset(types) and _is_names(beside))
-            or not isinstance(unless, list)
-            or root.__class__ is not bool
-            or not isinstance(why, str)
+        for key, fits, called in (
+            ("types", _is_names(types) and TYPE_NAMES.issuperset(types), "an array of types"),
+            ("beside", _is_names(beside), "an array of keywords"),
+            ("unless", isinstance(unless, list), "an array of values"),
+            ("root", root.__class__ is bool, "true or false"),
+            ("why", isinstance(why, str), "a string"),
         ):
-            raise self.wrong(
-                f"{printable(where)[:90]}: types and beside are arrays of names, unless is an "
-                "array, root is true or false, why is a string"
-            )
+            if not fits:
+                what = f'{name}: "{keyword[:80]}": {key} is {called}'
+                raise self.wrong(what, name, keyword, key)
         return Remark(
             keyword,
-            self._grounds(where, entry),
+            self._grounds(entry, name, keyword),
             unless=tuple(unless),
             types=frozenset(types),
             beside=tuple(beside),
@@ -223,5 +339,38 @@ class _Reader:
         )
 
 
-#: Table of remarks → the rule that says them.
-_RULE_OF = {"refused": "SG231", "ignored": "SG232", "doubtful": "SG233"}
+def missing(code: str, profile: Profile) -> str:
+    """What a rule lacks in a profile to ever speak: "needs the budget …", or ""."""
+    from schemaguard.rules import BUDGET, PRESENCE, RULES, VALUE  # noqa: PLC0415  (circular)
+
+    rule = RULES[code]
+    kind = rule.on[0]
+    if kind in (VALUE, BUDGET) and rule.on[1] not in profile.budgets:
+        return f"needs the budget {rule.on[1]!r}"
+    if kind == PRESENCE and rule.on[1] not in profile.lists:
+        return f"needs the list {rule.on[1]!r}"
+    given = profile.settings.get(code)
+    for name, wanted in rule.settings.items():
+        if not wanted.endswith("?") and (not given or name not in given[0].values):
+            return f"needs the setting {name!r}"
+    return ""
+
+
+#: Budgets that no rule is named after.
+_MORE_BUDGETS = frozenset({"long-enum-entries"})
+
+_NOTHING = Profile(
+    id="",
+    name="",
+    date="",
+    title="",
+    subject="",
+    basis="",
+    source="",
+    budgets={},
+    lists={},
+    severities={},
+    settings={},
+    grounds={},
+    remarks={},
+)

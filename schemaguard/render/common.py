@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from schemaguard.lint import CheckedTool, FileReport, Finding
+    from schemaguard.profiles import Grounds
 
 #: A name or a pointer longer than this is cut in a line of text.
 _SHOWN = 200
@@ -98,6 +99,11 @@ def message(finding: Finding) -> str:
 def fix(finding: Finding) -> str:
     """The finding's fix, safe and of bounded length."""
     return safe(cut(finding.fix, MAX_SHOWN))
+
+
+def grounds(known: Grounds) -> str:
+    """How a fact is known, in one line: "observed 2026-09-01: docker/docker-agent#4106"."""
+    return safe(cut(f"{known.basis} {known.date}: {known.source}", MAX_SHOWN))
 
 
 _link = re.compile(r"\[([^\]]*)\]\([^)]*\)").sub

@@ -65,11 +65,19 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "pointer": _string(finding.pointer),
         "message": _string(finding.message),
         "fix": _string(finding.fix),
+        "grounds": _grounds(finding),
         "line": finding.line,
         "column": finding.column,
         "end_line": finding.end_line,
         "end_column": finding.end_column,
     }
+
+
+def _grounds(finding: Finding) -> dict[str, str] | None:
+    known = finding.grounds
+    if known is None:
+        return None
+    return {"basis": known.basis, "source": _string(known.source), "date": known.date}
 
 
 def _string(text: str) -> str:

@@ -47,7 +47,7 @@ def render(files: Sequence[FileReport]) -> str:
                 break
             part = _row(finding, tool)
             if not number:
-                part = f"\n### {_code(common.relative(file.path))}\n\n{_HEAD}{part}"
+                part = f"\n### {code(common.relative(file.path))}\n\n{_HEAD}{part}"
             room -= len(part.encode())
             page.append(part)
     if hidden:
@@ -57,8 +57,8 @@ def render(files: Sequence[FileReport]) -> str:
 
 def _row(finding: Finding, tool: CheckedTool | None) -> str:
     place = "" if finding.line is None else f"{finding.line}:{finding.column}"
-    name = "" if tool is None or tool.name is None else _code(cut(tool.name, _SHOWN))
-    pointer = _code("#" + cut(finding.pointer, _SHOWN))
+    name = "" if tool is None or tool.name is None else code(cut(tool.name, _SHOWN))
+    pointer = code("#" + cut(finding.pointer, _SHOWN))
     said = _text(cut(finding.message, MAX_SHOWN))
     if finding.fix:
         said += f"<br>{_text(cut(finding.fix, MAX_SHOWN))}"
@@ -66,7 +66,8 @@ def _row(finding: Finding, tool: CheckedTool | None) -> str:
     return f"| {place} | {finding.severity} | {rule} | {name} | {pointer} | {said} |\n"
 
 
-def _code(text: str) -> str:
+def code(text: str) -> str:
+    """Text as it is, in one line of a page: nothing in it is Markdown or HTML."""
     return f"<code>{_text(text)}</code>"
 
 

@@ -115,6 +115,7 @@ def _result(
         "properties": {
             "tool": None if name is None else common.sound(cut(name, MAX_SHOWN)),
             "fix": common.fix(finding),
+            "grounds": None if finding.grounds is None else common.grounds(finding.grounds),
         },
     }
 

@@ -34,7 +34,7 @@ def render(
         files: what was found.
         color: whether to use ANSI colours; see `color.use_color`.
         show_source: below each line, the piece of the file that it is about.
-        show_fixes: below each line, what to do about it.
+        show_fixes: below each line, what to do about it, and how it is known.
         budgets: below each file, a table of the budgets of each schema.
     """
     paint = painter(color)
@@ -48,6 +48,8 @@ def render(
                 lines.extend(_excerpt(source, finding, paint))
             if show_fixes and finding.fix:
                 lines.append(f"      {paint('fix', 'fix:')} {common.fix(finding)}")
+            if show_fixes and finding.grounds is not None:
+                lines.append(f"      {paint('dim', 'why:')} {common.grounds(finding.grounds)}")
         hidden = common.hidden(file)
         if hidden:
             lines.append(f"{paint('path', where)}: {common.not_shown(hidden)}")

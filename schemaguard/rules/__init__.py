@@ -38,8 +38,15 @@ ROOT = "root"  # the root of the document
 #: given) and, with a "-", keywords that are not; check(schema, setting).
 PART = "part"
 TOP = "top"  # the root schema; check(schema, setting)
+#: The whole document, counted (`schemaguard.measured`); check(measured, setting).
+MEASURE = "measure"
+TOOL = "tool"  # one tool, without its schema; check(tool, setting), see `schemaguard.toolsets`
+#: The tools of one request together; argument: the measure that is summed, if any.
+TOOLSET = "toolset"
 KEYWORD = "keyword"  # a keyword that a profile speaks of; argument: the profile's table
 ENGINE = "engine"  # what an engine that is asked says
+ENFORCEMENT = "enforcement"  # what an engine drops or narrows: see `schemaguard.unenforced`
+AUDIT = "audit"  # what an audit of an engine's grammar found; only in `schemaguard audit`
 REQUEST = "request"  # a request or one of its tools
 ADVICE = "advice"  # a request as a whole, in front of a server; only in `schemaguard.handlers`
 
@@ -152,24 +159,33 @@ def find(code_or_name: str) -> Rule | None:
 # The families declare themselves when they are imported.
 from schemaguard.rules import (  # noqa: E402  (they need what is above)
     advice,
+    audited,
     budgets,
     cost,
     document,
     keywords,
+    measures,
     objects,
     providers,
     references,
     requests,
+    roots,
     shapes,
+    tools,
+    unenforced,
+    values,
     work,
 )
 
 __all__ = [
     "ADVICE",
+    "AUDIT",
     "BUDGET",
     "BY_NAME",
+    "ENFORCEMENT",
     "ENGINE",
     "KEYWORD",
+    "MEASURE",
     "NODE",
     "OBJECT",
     "PART",
@@ -180,21 +196,29 @@ __all__ = [
     "ROOT",
     "RULES",
     "SHAPE",
+    "TOOL",
+    "TOOLSET",
     "TOP",
     "VALUE",
     "Rule",
     "advice",
+    "audited",
     "budgets",
     "cost",
     "document",
     "find",
     "keywords",
+    "measures",
     "objects",
     "plain",
     "providers",
     "references",
     "requests",
+    "roots",
     "rule",
     "shapes",
+    "tools",
+    "unenforced",
+    "values",
     "work",
 ]

@@ -187,10 +187,11 @@ def read_jsonc(path: str, data: bytes | str, limits: Limits) -> Source:
     text = decoded(data, limits)
     if isinstance(text, Fault):
         return Source(path, "jsonc", None, (), (text,))
-    return JsonSource(path, read(_blanked(text), limits), "jsonc", text)
+    return JsonSource(path, read(blanked(text), limits), "jsonc", text)
 
 
-def _blanked(text: str) -> str:
+def blanked(text: str) -> str:
+    """JSON with comments, with blanks for what JSON does not have; offsets stay what they are."""
     out: list[str] = []
     pos = 0
     before = ""  # the last character that was neither blank nor comment

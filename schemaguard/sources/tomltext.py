@@ -66,7 +66,7 @@ class TomlSource(Source):
         if self.text is None or not self.readable:
             return dict.fromkeys(pointers)
         if self._places is None:
-            self._places = _places(self.text)
+            self._places = places(self.text)
         return {pointer: _closest(self._places, pointer) for pointer in pointers}
 
 
@@ -128,7 +128,7 @@ def _measured(
         return Fault("text-too-deep", 0, str(depth)), None
     for name, tokens, detail in found:
         if name != "not-json":
-            span = _closest(_places(text), pointer_of(None, tokens))
+            span = _closest(places(text), pointer_of(None, tokens))
             return Fault(name, span[0] if span else 0, detail), tokens
     return None, None
 
@@ -147,7 +147,7 @@ _STRINGS = {
 }
 
 
-def _places(text: str) -> dict[str, Span]:
+def places(text: str) -> dict[str, Span]:
     """Spans of all values that have a key of their own, and of headers, by pointer."""
     places: dict[str, Span] = {"": (0, len(text))}
     lists: dict[str, int] = {}  # tables so far in each array of tables

@@ -21,6 +21,14 @@ from __future__ import annotations
 from schemaguard.grammar.audit.auditor import audit
 from schemaguard.grammar.audit.engines import NAMES as ENGINES
 from schemaguard.grammar.audit.engines import STYLES
-from schemaguard.grammar.audit.result import AuditedConstraint, AuditResult, Spelling
+from schemaguard.grammar.audit.result import AuditedConstraint, AuditResult, Spelling, TokenPath
 
-__all__ = ["ENGINES", "STYLES", "AuditResult", "AuditedConstraint", "Spelling", "audit"]
+__all__ = [
+    "ENGINES",
+    "STYLES",
+    "AuditResult",
+    "AuditedConstraint",
+    "Spelling",
+    "TokenPath",
+    "audit",
+]

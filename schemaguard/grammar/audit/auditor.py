@@ -3,60 +3,80 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import schemaguard
 from schemaguard.errors import CompileError, printable
 from schemaguard.grammar.audit import engines, result, spelling
 from schemaguard.grammar.audit.constraints import constraints, places
 from schemaguard.grammar.audit.judge import Judge
+from schemaguard.grammar.audit.path import Paths
 from schemaguard.grammar.audit.sampling import sample
-from schemaguard.grammar.audit.search import walk
+from schemaguard.grammar.audit.search import MAX_STEPS, walk
+from schemaguard.grammar.audit.styles import writing_of
 from schemaguard.grammar.audit.trial import Court, open_ends, retrial, trial, verdict
 from schemaguard.grammar.compiler import ENGINE_PROFILE
 from schemaguard.report import Accepted, Report
 
 if TYPE_CHECKING:
     from schemaguard.grammar.audit.constraints import Constraint
-    from schemaguard.grammar.audit.engines import Grammar
+    from schemaguard.grammar.audit.engines import Engine, Grammar
     from schemaguard.grammar.audit.result import AuditedConstraint, AuditResult, Spelling
     from schemaguard.grammar.audit.search import Walk
+    from schemaguard.grammar.audit.writing import Writing
 
 #: Outputs that are decoded at random.
 SAMPLES = 16
 
-#: Work of the judge (`Judge.spent`) and texts for the engine, after which the constraints that are
-#: left stay untested: some twenty seconds each.
-MAX_SPENT = 2_000_000
-MAX_TRIED = 200_000
+#: Seconds of work on one schema, after which the constraints that are left stay untested.
+BUDGET = 10.0
+
+#: Those are not seconds of a clock, so that the same seed gives the same result: keywords that the
+#: judge applies in one, and what a text for the engine counts for.
+WORK_A_SECOND = 100_000
+WORK_A_TEXT = 10
+
+#: Why constraints that were not reached are untested.
+OUT_OF_BUDGET = "the budget was spent before it was reached"
 
 
 def audit(
     schema: Any,
-    engine: str = "xgrammar",
+    engine: str | Engine = "xgrammar",
     style: str = "json",
     seed: int = 0,
     *,
     samples: int = SAMPLES,
+    steps: int = MAX_STEPS,
+    budget: float = BUDGET,
 ) -> AuditResult:
     """Find out what an engine enforces of a schema.
 
     Args:
         schema: what `schemaguard.check` takes; or its report, under any profile; or an `Accepted`.
-        engine: one of `ENGINES`.
-        style: how the engine writes an instance, one of `STYLES`.
+        engine: one of `ENGINES`, or an `engines.Engine` of the caller's own.
+        style: how the engine writes an instance, one of `STYLES`: plain JSON, or the arguments of
+            a call in a style of calls, which may be named by a server's parser.
         seed: of everything that is made at random; the same seed gives the same result.
         samples: outputs that are decoded at random and judged.
+        steps: that are taken at most in search of dead ends.
+        budget: seconds of work on constraints, counted in steps of what is done and not by a clock;
+            constraints that are not reached by then are "untested". Compiling and the search for
+            dead ends have bounds of their own.
 
     Raises:
-        ValueError: there is no such engine or style, or `samples` is negative.
+        ValueError: there is no such engine or style, or `samples` or `budget` is negative.
         MissingExtra: the engine is not installed.
     """
     if style not in engines.STYLES:
         raise ValueError(f"no style {style!r}; there are: {', '.join(engines.STYLES)}")
+    call = engines.call_of(style)
+    style = style if call is None else call.style
     if isinstance(samples, bool) or not isinstance(samples, int) or samples < 0:
         raise ValueError(f"samples must be a number of outputs, not {samples!r}")
-    chosen = engines.engine(engine)
+    if isinstance(budget, bool) or not isinstance(budget, (int, float)) or not budget >= 0:
+        raise ValueError(f"budget must be a number of seconds, not {budget!r}")
+    chosen = engines.engine(engine) if isinstance(engine, str) else engine
     about: dict[str, Any] = {"engine": chosen.name, "style": style, "seed": seed}
     accepted = schema
     if type(schema) is not Accepted:
@@ -68,27 +88,37 @@ def audit(
             reason = f"{first.code} {first.name}: {first.message}"
             return result.AuditResult(verdict=result.REFUSED, reason=printable(reason), **about)
     try:
-        grammar = chosen.compile(accepted)
+        grammar = engines.grammar_of(chosen, accepted, call)
     except CompileError as error:
         return result.AuditResult(verdict=result.REFUSED, reason=printable(str(error)), **about)
     # Its own copy, which the judge changes: the profile has bounded its depth.
-    return _audited(json.loads(accepted.text), grammar, samples, about)
+    root = json.loads(accepted.text)
+    bounds = _Bounds(samples, steps, budget * WORK_A_SECOND)
+    return _audited(root, grammar, writing_of(call, root), bounds, about)
 
 
-def _audited(root: Any, grammar: Grammar, samples: int, about: dict[str, Any]) -> AuditResult:
+class _Bounds(NamedTuple):
+    samples: int
+    steps: int
+    work: float  # on constraints
+
+
+def _audited(
+    root: Any, grammar: Grammar, writing: Writing, bounds: _Bounds, about: dict[str, Any]
+) -> AuditResult:
     judge = Judge(root)
     found, complete = places(judge)
     every = constraints(found, judge)
-    court = Court(judge, grammar, found, every, about["seed"])
+    court = Court(judge, grammar, found, every, about["seed"], writing)
     owned: dict[str, list[Constraint]] = {}
     for constraint in every:
         owned.setdefault(constraint.place.pointer, []).append(constraint)
     for place in found:
         own = owned.get(place.pointer, ())
-        if court.tried > MAX_TRIED or judge.spent > MAX_SPENT:
+        if judge.spent + court.tried * WORK_A_TEXT > bounds.work:
             complete = False
             for constraint in own:
-                court.finding(place, constraint.keyword).reason = "the audit ended before it"
+                court.finding(place, constraint.keyword).reason = OUT_OF_BUDGET
             continue
         base = court.base(place)
         for constraint in own:
@@ -98,19 +128,17 @@ def _audited(root: Any, grammar: Grammar, samples: int, about: dict[str, Any]) -
             base = court.base(place, other=True)
             for constraint in own:
                 retrial(court, base, constraint)
-    walked = walk(grammar)
-    sampled = sample(court, samples, every, walked)
+    walked = walk(grammar, bounds.steps, writing)
+    sampled = sample(court, bounds.samples, every, walked)
+    paths = Paths(grammar)
     audited = [
-        verdict(place, keyword, finding)
+        verdict(place, keyword, finding, paths, writing)
         for place in found
         for keyword, finding in court.findings[place.pointer].items()
     ]
     spelt = _spellings(court)
-    name, reason, witness = _overall(audited, walked)
     return result.AuditResult(
-        verdict=name,
-        reason=reason,
-        witness=witness,
+        **_overall(audited, walked, writing, paths),
         constraints=audited,
         spelling=spelt,
         tried=court.tried,
@@ -121,39 +149,50 @@ def _audited(root: Any, grammar: Grammar, samples: int, about: dict[str, Any]) -
     )
 
 
-def _overall(audited: list[AuditedConstraint], walked: Walk) -> tuple[str, str, str | None]:
-    """The verdict on the schema, why, and a witness."""
-    if walked.dead_end is not None:
-        return result.DEAD_END, walked.why, walked.dead_end
-    if walked.broken is not None:
-        return result.BROKEN_JSON, "this can be written and is not JSON", walked.broken
+def _overall(
+    audited: list[AuditedConstraint], walked: Walk, writing: Writing, paths: Paths
+) -> dict[str, Any]:
+    """The verdict on the schema, why, and a witness with its path."""
+    for name, why, text in (
+        (result.DEAD_END, walked.why, walked.dead_end),
+        (result.BROKEN_JSON, writing.unreadable, walked.broken),
+    ):
+        if text is not None:
+            witness = writing.output(text) or text
+            return {"verdict": name, "reason": why, "witness": witness, "path": paths.of(text)}
     for name, constraint_verdict in (
         (result.LEAKS, result.DROPPED),
         (result.OVER_CONSTRAINED, result.OVER_CONSTRAINED),
     ):
         rows = [row for row in audited if row.verdict == constraint_verdict]
         if rows:
-            witness = min((row.witness or "" for row in rows), key=lambda text: (len(text), text))
+            row = min(rows, key=lambda row: (len(row.witness or ""), row.witness or ""))
             count = f"{len(rows)} of {len(audited)} constraints are {constraint_verdict}"
-            return name, count, witness
+            return {"verdict": name, "reason": count, "witness": row.witness, "path": row.path}
     untested = sum(row.verdict == result.UNTESTED for row in audited)
     held = f"{len(audited)} constraints, none dropped, none too narrow"
-    return result.EXACT, held + (f", {untested} untested" if untested else ""), None
+    held += f", {untested} untested" if untested else ""
+    return {"verdict": result.EXACT, "reason": held}
 
 
 def _spellings(court: Court) -> list[Spelling]:
     """The freedoms of spelling that the engine takes away, each with the smallest witness."""
     found: dict[str, tuple[str, str]] = {}
+    writing = court.writing
     for instance in court.written:
         written = court.writes(instance)
         if written is None:
             continue
-        for freedom, text in spelling.variants(instance):
+        for freedom, text in writing.variants(instance):
             known = found.get(freedom)
             if (known is None or len(text) < len(known[0])) and not court.accepts(text):
                 found[freedom] = (text, written)
     return [
-        result.Spelling(freedom=freedom, witness=found[freedom][0], written=found[freedom][1])
+        result.Spelling(
+            freedom=freedom,
+            witness=writing.inside(found[freedom][0]),
+            written=writing.inside(found[freedom][1]),
+        )
         for freedom in spelling.FREEDOMS
         if freedom in found
     ]

@@ -10,12 +10,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from schemaguard.grammar.audit.constraints import SAME_PLACE, SPEAKS_OF
-from schemaguard.grammar.audit.lexer import LAST_INDEX
 from schemaguard.grammar.audit.search import refused_at
+from schemaguard.grammar.audit.stepping import LAST_INDEX
+from schemaguard.grammar.audit.writing import PLAIN
 
 if TYPE_CHECKING:
     from schemaguard.grammar.audit.constraints import Place
     from schemaguard.grammar.audit.engines import Grammar
+    from schemaguard.grammar.audit.writing import Writing
 
 # Stands in a path for any index, and any name.
 _ANY_INDEX = object()
@@ -68,7 +70,13 @@ class Blame:
         ]
 
     def of(
-        self, grammar: Grammar, text: str, value: Any, keyword: str, place: Place
+        self,
+        grammar: Grammar,
+        text: str,
+        value: Any,
+        keyword: str,
+        place: Place,
+        writing: Writing = PLAIN,
     ) -> tuple[Place, str]:
         """The place and the keyword to blame for a valid text that the grammar refuses.
 
@@ -78,8 +86,21 @@ class Blame:
             value: the instance.
             keyword: what the instance was made for, which is to blame where nothing better is.
             place: where it is.
+            writing: how the text was written.
         """
-        path = refused_at(grammar, text)
+        return self.at(refused_at(grammar, text, writing), value, keyword, place)
+
+    def at(
+        self, path: tuple[Any, ...], value: Any, keyword: str, place: Place
+    ) -> tuple[Place, str]:
+        """The place and the keyword to blame for a member of a valid instance.
+
+        Args:
+            path: of the member.
+            value: the instance.
+            keyword: what it was made for, which is to blame where nothing better is.
+            place: where that is.
+        """
         found = value
         for key in path:
             try:

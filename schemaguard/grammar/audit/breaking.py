@@ -231,7 +231,8 @@ def _break_dependent(value: Any, made: Making, _: Constraint) -> Iterator[Any]:
         for instance in made.some({"type": "object", "required": [trigger]}, count=2):
             yield instance
             yield {key: member for key, member in instance.items() if key not in names}
-            yield {trigger: instance[trigger]}
+            if trigger in instance:  # not where a constant leaves it out
+                yield {trigger: instance[trigger]}
             yield {**instance, "extra": 0}
 
 

@@ -21,6 +21,7 @@ import threading
 import warnings
 from contextlib import contextmanager
 from functools import lru_cache
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import jsonschema
@@ -29,6 +30,7 @@ import referencing.exceptions
 from jsonschema import validators
 
 from schemaguard.grammar.audit import regexes, samples
+from schemaguard.reads import resolve
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -37,6 +39,9 @@ if TYPE_CHECKING:
 
 #: Keywords that the judge applies for one instance before it gives up.
 MAX_STEPS = 50_000
+
+# What a glance at a branch counts for, beside a keyword; a sum of it is exact.
+_GLANCE = 0.125
 
 #: Formats of the specifications (draft 3 to 2020-12). Any other name is an annotation.
 STANDARD_FORMATS = frozenset(samples.VALID)
@@ -78,13 +83,15 @@ class Judge:
     def __init__(self, schema: Any) -> None:
         dialect = _dialect(schema)
         self.schema = schema
-        self.spent = 0
+        self._targets: dict[Any, Any] | None = None if _has_identifiers(schema) else {}
+        self.spent = 0.0
         checker = dialect.FORMAT_CHECKER
         registry: Any = referencing.Registry()
         try:
-            self._validator = _guarded(dialect)(schema, registry=registry, format_checker=checker)
+            self._validator = _quick(dialect)(schema, registry=registry, format_checker=checker)
+            self._explaining = _guarded(dialect)(schema, registry=registry, format_checker=checker)
         except _UNDECIDED:  # a malformed `$id`, for one
-            self._validator = None
+            self._validator = self._explaining = None
         self.formats = frozenset(checker.checkers)
         self.ref_overrides = dialect in _REF_OVERRIDES
         self.knows = frozenset(dialect.VALIDATORS)
@@ -97,12 +104,22 @@ class Judge:
 
     def _decide(self, validator: Any, instance: Any) -> bool | None:
         _steps.left = MAX_STEPS
+        _steps.targets = self._target
         try:
             return bool(validator.is_valid(instance))
         except _UNDECIDED:
             return None
         finally:
             self.spent += MAX_STEPS - _steps.left
+
+    def _target(self, reference: Any) -> Any:
+        """The schema that a local reference leads to; None where that is not plain to see."""
+        if self._targets is None or not isinstance(reference, str):
+            return None
+        if reference not in self._targets:
+            found = resolve(self.schema, reference)
+            self._targets[reference] = None if found is None else found[0]
+        return self._targets[reference]
 
     def is_valid_without(self, constraint: Constraint, instance: Any) -> bool | None:
         """Whether the instance would be valid if the schema did not have the constraint."""
@@ -120,7 +137,7 @@ class Judge:
         _steps.left = MAX_STEPS
         found = set()
         try:
-            queue = list(self._validator.iter_errors(instance))
+            queue = list(self._explaining.iter_errors(instance))
             for error in queue:
                 found.add((id(error.schema), str(error.validator)))
                 queue.extend(error.context)
@@ -135,6 +152,20 @@ _REF_OVERRIDES = (
     jsonschema.Draft6Validator,
     jsonschema.Draft7Validator,
 )
+
+
+def _has_identifiers(schema: Any) -> bool:
+    """Whether a part of a document may have another base for its references."""
+    stack = [schema]
+    while stack:
+        value = stack.pop()
+        if isinstance(value, dict):
+            if isinstance(value.get("$id"), str) or isinstance(value.get("id"), str):
+                return True
+            stack.extend(value.values())
+        elif isinstance(value, list):
+            stack.extend(value)
+    return False
 
 
 def _dialect(schema: Any) -> Any:
@@ -153,6 +184,78 @@ def _guarded(dialect: Any) -> Any:
     return validators.extend(
         dialect, {name: _counted(name, apply) for name, apply in dialect.VALIDATORS.items()}
     )
+
+
+@lru_cache(maxsize=16)
+def _quick(dialect: Any) -> Any:
+    """The same for verdicts without their reasons: branches that cannot hold are passed over.
+
+    With hundreds of alternatives nearly all the time would go into branches whose type, required
+    names or constants tell at a glance that the instance is for another one.
+    """
+    return validators.extend(
+        _guarded(dialect),
+        {
+            name: _counted(name, keyword)
+            for name, keyword in (("anyOf", _any_of), ("oneOf", _one_of))
+            if name in dialect.VALIDATORS
+        },
+    )
+
+
+def _any_of(validator: Any, branches: Any, instance: Any, _schema: Any) -> Iterator[Any]:
+    if not any(_holding(validator, branches, instance)):
+        yield jsonschema.ValidationError("no branch holds")
+
+
+def _one_of(validator: Any, branches: Any, instance: Any, _schema: Any) -> Iterator[Any]:
+    holding = sum(islice(filter(None, _holding(validator, branches, instance)), 2))
+    if holding != 1:
+        yield jsonschema.ValidationError("none, or more than one branch holds")
+
+
+def _holding(validator: Any, branches: Any, instance: Any) -> Iterator[bool]:
+    """For each branch that may hold, whether it does."""
+    for index, branch in enumerate(branches):
+        if _may_hold(validator, branch, instance):
+            failures = validator.descend(instance, branch, schema_path=index)
+            yield next(failures, None) is None
+
+
+def _may_hold(validator: Any, branch: Any, instance: Any) -> bool:
+    """Whether keywords of a branch that are soon asked leave it open; jsonschema answers them."""
+    _steps.left -= _GLANCE
+    if _steps.left < 0:
+        raise Undecided("too much work")
+    if isinstance(branch, dict) and "$ref" in branch:
+        branch = _steps.targets(branch["$ref"])  # which has to hold, too
+    if not isinstance(branch, dict) or "$ref" in branch:
+        return True
+    wanted = branch.get("type")
+    if isinstance(wanted, str) and not validator.is_type(instance, wanted):
+        return False
+    if not _constant_holds(validator, branch, instance):
+        return False
+    if not isinstance(instance, dict):
+        return True
+    required, properties = branch.get("required"), branch.get("properties")
+    if isinstance(required, list) and any(name not in instance for name in required):
+        return False
+    if not isinstance(properties, dict):
+        return True
+    return all(
+        _constant_holds(validator, properties[name], value)
+        for name, value in instance.items()
+        if name in properties
+    )
+
+
+def _constant_holds(validator: Any, schema: Any, instance: Any) -> bool:
+    if not isinstance(schema, dict) or "$ref" in schema or "const" not in schema:
+        return True
+    apply = validator.VALIDATORS.get("const")
+    failures = apply and apply(validator, schema["const"], instance, schema)
+    return not failures or next(iter(failures), None) is None
 
 
 def _counted(name: str, apply: Callable[..., Any]) -> Callable[..., Any]:

@@ -4,24 +4,27 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
-SPACE = frozenset(b" \n\r\t")
-QUOTE, BACKSLASH = b'"\\'
+from schemaguard.grammar.audit import stepping
+from schemaguard.grammar.audit.stepping import (
+    BACKSLASH,
+    FEW,
+    FEW_IN_NAMES,
+    FREE,
+    LAST_INDEX,
+    QUOTE,
+    SPACE,
+)
 
-#: A choice of more bytes than this is met by representatives: in a value, and in a name.
-FEW = 8
-FEW_IN_NAMES = 64
+if TYPE_CHECKING:
+    import random
 
 # Characters at the end of a string that tell states apart.
 _TAIL = 4
 
-#: Stands in a path for a name that the schema does not know.
-FREE = "*"
-
-
-#: Items from this one on are one and the same.
-LAST_INDEX = 2
+# What stands for the characters of a string.
+_GROUPS = (b"aZ0-", b"\\", b"\x01\t", b"\xc3")
 
 
 class Lexer:
@@ -48,10 +51,10 @@ class Lexer:
         self._key = False
         self._free = False
 
-    def fork(self) -> Lexer:
+    def fork(self) -> Self:
         """The same place."""
-        copy = Lexer.__new__(Lexer)
-        for name in self.__slots__:
+        copy = object.__new__(type(self))
+        for name in Lexer.__slots__:
             setattr(copy, name, getattr(self, name))
         return copy
 
@@ -126,18 +129,14 @@ class Lexer:
         between = self.in_name or self._before in (_BRACE, _VALUE)
         if not isinstance(inside, int):
             between = between or self._before == _COMMA
-        elif refused in b"],":
+        elif refused in _ENDS_ITEM:
             between = between or self._before in (_BRACKET, _COMMA)
-        if self._before == _WORD and refused in b"]},":
+        if self._before == _WORD and refused in _ENDS:
             # The number or word is as it should be if anything may follow it.
             between = not {*b"]},", *SPACE}.isdisjoint(allowed)
         if between and not (self.in_string and not self._key):
             path = path[:-1]
         return tuple(_decoded(step) for step in path)
-
-    def set_free(self) -> None:
-        """Note that nearly any name will do."""
-        self._free = True
 
     @property
     def in_word(self) -> bool:
@@ -148,6 +147,41 @@ class Lexer:
     def in_name(self) -> bool:
         """Whether a name is being written."""
         return self.in_string and self._key
+
+    @property
+    def before_name(self) -> bool:
+        """Whether a name may come next."""
+        inside = self.path[-1] if self.path else 0
+        return self._before == _BRACE or (self._before == _COMMA and not isinstance(inside, int))
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the value has an end that was written: a number has none."""
+        return self._before == _VALUE and not self.path
+
+    def choices(self, allowed: list[int]) -> list[int]:
+        """The bytes that a walk goes on with."""
+        if not self.in_string:
+            return stepping.between(allowed)
+        few = FEW
+        if self._key:
+            few = FEW_IN_NAMES
+            # More: nearly any name will do.
+            self._free = self._free or len(allowed) > few
+        return stepping.within(allowed, self.text, self.run, few=few, ends=QUOTE, groups=_GROUPS)
+
+    def closing(self, allowed: list[int], turn: int) -> int:
+        """The byte that brings the end nearest; in turn, where that cannot be told."""
+        order = b'"' if self.in_string else b"}]," if self.in_word else b'}]n0tf1"[{,:'
+        return stepping.first_of(order, allowed, turn)
+
+    def chance(self, allowed: list[int], rng: random.Random) -> int:
+        """A byte at random, such that texts come to an end."""
+        if not self.in_string:
+            allowed = stepping.not_space(allowed, rng)
+        elif QUOTE in allowed and rng.random() < 0.15:
+            return QUOTE
+        return stepping.any_of(allowed, rng)
 
     def state(self, allowed: list[int]) -> tuple[Any, ...]:
         """What tells this place from others."""
@@ -162,6 +196,45 @@ class Lexer:
                 *allowed)  # fmt: skip
 
 
+class EnclosedLexer(Lexer):
+    """JSON with a text behind it that is always the same.
+
+    Args:
+        after: that text. No value goes on with its first byte.
+    """
+
+    __slots__ = ("_after", "_rest")
+
+    def __init__(self, after: bytes) -> None:
+        super().__init__()
+        self._after = after
+        self._rest: int | None = None  # how much of it is there
+
+    def fork(self) -> Self:
+        """The same place."""
+        copy = super().fork()
+        copy._after, copy._rest = self._after, self._rest  # noqa: SLF001 - one of its own
+        return copy
+
+    def feed(self, byte: int) -> None:
+        """Go on by a byte."""
+        if self._rest is None:
+            at_end = self.is_complete or (self.in_word and not self.path)
+            if at_end and byte == self._after[0]:
+                if self.in_word:
+                    super().feed(_SPACE)  # ends it
+                self._rest, self.run = 1, 0
+            else:
+                super().feed(byte)
+        else:
+            self.sound = self.sound and self._after[self._rest : self._rest + 1] == bytes((byte,))
+            self._rest += 1
+
+    def state(self, allowed: list[int]) -> tuple[Any, ...]:
+        """What tells this place from others."""
+        return super().state(allowed) if self._rest is None else (self._rest, self.sound, *allowed)
+
+
 def _decoded(step: Any) -> Any:
     """A name as a string; an index as it is."""
     if not isinstance(step, bytes):
@@ -174,6 +247,8 @@ def _decoded(step: Any) -> Any:
 
 _BRACE, _BRACKET, _COMMA, _COLON = b"{[,:"
 _MARKS = frozenset(b'{}[],:"')
+_ENDS, _ENDS_ITEM = frozenset(b"]},"), frozenset(b"],")  # what is refused may be no byte, the end
+_SPACE = b" "[0]
 # What a value, a name, a word in progress and the beginning are to the mark after them.
 _VALUE, _NAME, _WORD, _START = -1, -2, -3, -4
 _BEFORE_VALUES = (_START, _COLON, _BRACKET, _COMMA)

@@ -152,7 +152,9 @@ def member_of(guide: Part, step: Step) -> Any:
     """The schema that a step goes to."""
     keyword, key = step
     if keyword == "prefixItems":
-        return prefix(guide)[key]
+        # A schema may have both, of which its draft knows one.
+        lists = (guide.get(name) for name in ("prefixItems", "items"))
+        return next(of[key] for of in lists if isinstance(of, list) and key < len(of))
     return guide[keyword] if key is None else guide[keyword][key]
 
 

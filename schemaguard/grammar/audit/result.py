@@ -26,6 +26,53 @@ UNTESTED = "untested"
 CONSTRAINT_VERDICTS = (DROPPED, OVER_CONSTRAINED, UNTESTED, ENFORCED)
 
 
+class TokenPath(Frozen):
+    r"""How a text was written token by token, or how far it came.
+
+    Attributes:
+        tokens: over bytes, one a byte: a character of ASCII, or `\xNN`; "" is the end of the text.
+            Of a long text the first ones and the last.
+        choices: how many tokens the mask allowed at each of them; 1 leaves the model no choice.
+        refused: the mask did not allow the last one; it allowed all the others.
+        skipped: how many are left out.
+        skipped_at: how many of `tokens` stand before those.
+        instead: some of the tokens that were allowed where one was refused; none at a dead end.
+    """
+
+    __slots__ = ("choices", "instead", "refused", "skipped", "skipped_at", "tokens")
+
+    tokens: tuple[str, ...]
+    choices: tuple[int, ...]
+    refused: bool
+    skipped: int
+    skipped_at: int
+    instead: tuple[str, ...]
+
+    def __init__(
+        self,
+        *,
+        tokens: Iterable[str],
+        choices: Iterable[int],
+        refused: bool,
+        skipped: int = 0,
+        skipped_at: int = 0,
+        instead: Iterable[str] = (),
+    ) -> None:
+        self._fill(
+            tokens=tuple(tokens),
+            choices=tuple(choices),
+            refused=refused,
+            skipped=skipped,
+            skipped_at=skipped_at,
+            instead=tuple(instead),
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """The path as a JSON value."""
+        plain = {name: getattr(self, name) for name in self.__slots__}
+        return {k: list(v) if isinstance(v, tuple) else v for k, v in plain.items()}
+
+
 class AuditedConstraint(Frozen):
     """One keyword at one place, and what the engine makes of it.
 
@@ -43,21 +90,41 @@ class AuditedConstraint(Frozen):
             through, with "over-constrained" a valid one that the engine does not let be written in
             any spelling that was tried; else None.
         reason: one line, printable: what was tried, or why nothing was.
+        path: the witness, token by token; None without one, and where there are too many. In other
+            styles than "json", the output from the arguments on.
+        output: in other styles than "json", the whole output that says the witness. None without
+            one, in "json", and when no text of the style says it.
     """
 
-    __slots__ = ("keyword", "pointer", "reason", "verdict", "witness")
+    __slots__ = ("keyword", "output", "path", "pointer", "reason", "verdict", "witness")
 
     pointer: str
     keyword: str
     verdict: str
     witness: str | None
     reason: str
+    path: TokenPath | None
+    output: str | None
 
     def __init__(
-        self, *, pointer: str, keyword: str, verdict: str, witness: str | None, reason: str
+        self,
+        *,
+        pointer: str,
+        keyword: str,
+        verdict: str,
+        witness: str | None,
+        reason: str,
+        path: TokenPath | None = None,
+        output: str | None = None,
     ) -> None:
         self._fill(
-            pointer=pointer, keyword=keyword, verdict=verdict, witness=witness, reason=reason
+            pointer=pointer,
+            keyword=keyword,
+            verdict=verdict,
+            witness=witness,
+            reason=reason,
+            path=path,
+            output=output,
         )
 
 
@@ -91,21 +158,24 @@ class AuditResult(Frozen):
         reason: one line, printable: what the verdict rests on.
         witness: text for the verdict: the beginning of an output (dead-end), the output
             (broken-json), or the smallest witness of a constraint; None with "exact" and "refused".
+            In other styles than "json" the first two are whole outputs.
         constraints: every keyword that restricts instances, in the order of the schema.
         spelling: freedoms of JSON text that are taken away; they are not over-constraints.
         engine: name and version, as "xgrammar 0.2.9".
-        style: what the grammar writes: "json".
+        style: how the grammar writes instances: "json", or the style of a call.
         seed: of everything that was made at random.
         tried: how many texts the engine was asked about.
         sampled: how many outputs were decoded at random and judged.
         searched: how many states of the grammar were visited in search of dead ends.
         complete: False when a bound on states, texts or time ended a part early.
+        path: the witness, token by token; None without one.
     """
 
     __slots__ = (
         "complete",
         "constraints",
         "engine",
+        "path",
         "reason",
         "sampled",
         "searched",
@@ -129,6 +199,7 @@ class AuditResult(Frozen):
     sampled: int
     searched: int
     complete: bool
+    path: TokenPath | None
 
     def __init__(
         self,
@@ -145,6 +216,7 @@ class AuditResult(Frozen):
         sampled: int = 0,
         searched: int = 0,
         complete: bool = True,
+        path: TokenPath | None = None,
     ) -> None:
         self._fill(
             verdict=verdict,
@@ -159,6 +231,7 @@ class AuditResult(Frozen):
             sampled=sampled,
             searched=searched,
             complete=complete,
+            path=path,
         )
 
     def counts(self) -> dict[str, int]:
@@ -170,9 +243,14 @@ class AuditResult(Frozen):
 
     def as_dict(self) -> dict[str, Any]:
         """The result as a JSON value."""
-        plain = {name: getattr(self, name) for name in self.__slots__}
+        plain = {name: _plain(getattr(self, name)) for name in self.__slots__}
         for name in ("constraints", "spelling"):
             plain[name] = [
-                {field: getattr(row, field) for field in row.__slots__} for row in plain[name]
+                {field: _plain(getattr(row, field)) for field in row.__slots__}
+                for row in plain[name]
             ]
         return plain
+
+
+def _plain(value: Any) -> Any:
+    return value.as_dict() if isinstance(value, TokenPath) else value

@@ -7,10 +7,8 @@ import random
 from typing import TYPE_CHECKING, Any
 
 from schemaguard.grammar.audit import spelling
-from schemaguard.grammar.audit.engines import END
-from schemaguard.grammar.audit.lexer import QUOTE, SPACE, Lexer
 from schemaguard.grammar.audit.search import MAX_FINISH, finish
-from schemaguard.grammar.audit.spelling import parse
+from schemaguard.grammar.audit.stepping import END
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,7 +16,9 @@ if TYPE_CHECKING:
     from schemaguard.grammar.audit.constraints import Constraint
     from schemaguard.grammar.audit.engines import Cursor, Grammar
     from schemaguard.grammar.audit.search import Walk
+    from schemaguard.grammar.audit.stepping import Stepper
     from schemaguard.grammar.audit.trial import Court
+    from schemaguard.grammar.audit.writing import Writing
 
 #: Smaller instances that are tried in place of one that failed.
 MAX_SHRINKS = 300
@@ -39,34 +39,35 @@ def sample(
         return 0  # most outputs would never end
     rng = random.Random(f"{court.seed} samples")  # noqa: S311 - reproducible
     judged = 0
-    for text in outputs(court.grammar, count, rng):
+    for text in outputs(court.grammar, count, rng, court.writing):
         judged += 1
-        try:
-            value = parse(text)
-        except ValueError:
+        readings = court.writing.readings(text)
+        if not readings:
             if walked.broken is None:
                 walked.broken = text
-            continue
-        if court.judge.is_valid(value) is False:
-            _blame(court, text, value, constraints)
+        elif court.is_invalid(readings):
+            _blame(court, text, readings, constraints)
     return judged
 
 
 def _blame(
     court: Court,
     text: str,
-    value: Any,
+    readings: tuple[Any, ...],
     constraints: list[Constraint],
 ) -> None:
-    """Give an invalid output to the constraint that it breaks."""
-    broken = court.judge.broken(value)
-    candidates = [constraint for constraint in constraints if constraint.is_in(broken)]
+    """Give an invalid output to the constraint that it breaks, however it is read."""
+    candidates = constraints
+    for read in readings:
+        broken = court.judge.broken(read)
+        candidates = [constraint for constraint in candidates if constraint.is_in(broken)]
+    value = readings[0]
     alone = [c for c in candidates if court.judge.is_valid_without(c, value)]
     for constraint in alone[:1] or candidates:
         finding = court.finding(constraint.place, constraint.keyword)
         if finding.dropped is None:
             value = _shrunk(court, value, constraint, alone=bool(alone))
-            text = court.writes(value) or text
+            text = court.leaks(value) or text
         finding.leak(text)
 
 
@@ -74,7 +75,7 @@ def _shrunk(court: Court, value: Any, constraint: Constraint, *, alone: bool) ->
     """A smaller instance that fails in the same way and can be written, or the same."""
 
     def fails(candidate: Any) -> bool:
-        if court.judge.is_valid(candidate) is not False or court.writes(candidate) is None:
+        if court.judge.is_valid(candidate) is not False or court.leaks(candidate) is None:
             return False
         if alone:
             return bool(court.judge.is_valid_without(constraint, candidate))
@@ -154,11 +155,11 @@ def _with(value: Any, path: tuple[Any, ...], member: Any) -> Any:
 _ENDLESS = 2
 
 
-def outputs(grammar: Grammar, count: int, rng: random.Random) -> Iterator[str]:
+def outputs(grammar: Grammar, count: int, rng: random.Random, writing: Writing) -> Iterator[str]:
     """Texts that the grammar lets be written, chosen at random; endless ones are left out."""
     endless = 0
     for _ in range(count):
-        text = _output(grammar.start(), rng)
+        text = _output(grammar.start(), writing.lexer(), rng)
         if text is not None:
             yield text
             continue
@@ -171,16 +172,15 @@ def outputs(grammar: Grammar, count: int, rng: random.Random) -> Iterator[str]:
 _LONG = 250
 
 
-def _output(cursor: Cursor, rng: random.Random) -> str | None:
+def _output(cursor: Cursor, lexer: Stepper, rng: random.Random) -> str | None:
     written = bytearray()
-    lexer = Lexer()
     while len(written) < _LONG:
         allowed = cursor.allowed()
         if not allowed:
             return None
         if END in allowed and (len(allowed) == 1 or rng.random() < 0.3):
             return _text(written)
-        byte = _random_byte([byte for byte in allowed if byte != END], lexer, rng)
+        byte = lexer.chance([byte for byte in allowed if byte != END], rng)
         cursor.push(byte)
         lexer.feed(byte)
         written.append(byte)
@@ -193,17 +193,3 @@ def _text(data: bytes | bytearray) -> str | None:
         return bytes(data).decode()
     except UnicodeDecodeError:  # the masks of xgrammar let halves of surrogate pairs through
         return None
-
-
-def _random_byte(allowed: list[int], lexer: Lexer, rng: random.Random) -> int:
-    if lexer.in_string:
-        if QUOTE in allowed and rng.random() < 0.15:
-            return QUOTE
-    elif rng.random() < 0.9:
-        allowed = [byte for byte in allowed if byte not in SPACE] or allowed
-    ascii_only = [byte for byte in allowed if byte < 0x80]
-    if ascii_only and rng.random() < 0.97:
-        return rng.choice(ascii_only)
-    # UTF-8 of two bytes: the others would have to be kept from surrogates.
-    pairs = [byte for byte in allowed if 0x80 <= byte < 0xC0 or byte == 0xC3]
-    return rng.choice(pairs or ascii_only or allowed)

@@ -1,10 +1,7 @@
 """What the grammar writes of its own accord: dead ends, text that is not JSON, random outputs.
 
-The walk goes through the grammar breadth first, byte by byte, by forks of one matcher. Of what a
-state allows it takes everything where there is a choice of few (names, listed values, numbers,
-punctuation), and representatives where there are many (the inside of a string: a letter, an escape,
-a control character, a character of two bytes, the closing quote). White space is taken only where
-nothing else is possible.
+The walk goes through the grammar breadth first, byte by byte, by forks of one matcher; see
+`stepping` for what it takes of what a state allows.
 
 States are told apart by where they are in the value, how far into a string or number, and by what
 they allow. A state without a way on is a dead end; so is one from which the walk finds no end:
@@ -16,36 +13,20 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
-from schemaguard.grammar.audit.engines import END
-from schemaguard.grammar.audit.lexer import (
-    BACKSLASH,
-    FEW,
-    FEW_IN_NAMES,
-    FREE,
-    LAST_INDEX,
-    QUOTE,
-    SPACE,
-    Lexer,
-)
-from schemaguard.grammar.audit.spelling import parse
+from schemaguard.grammar.audit import stepping
+from schemaguard.grammar.audit.stepping import END
+from schemaguard.grammar.audit.writing import PLAIN
 
 if TYPE_CHECKING:
     from schemaguard.grammar.audit.engines import Cursor, Grammar
+    from schemaguard.grammar.audit.stepping import Stepper
+    from schemaguard.grammar.audit.writing import Writing
 
 #: Steps that a walk takes.
 MAX_STEPS = 8_000
 
-#: Containers within each other that a walk enters.
-MAX_DEPTH = 12
-
-#: Of these, arrays.
-MAX_ARRAYS = 2
-
-#: Of these, those under names that the schema does not know, and items after the third.
-MAX_FREE = 1
-
-#: Characters of a string that a walk writes.
-MAX_RUN = 64
+#: Cursors that are kept at a time; others are made again from the text.
+MAX_CURSORS = 16
 
 #: Bytes that a text which does all it can to finish gets.
 MAX_FINISH = 3_000
@@ -55,10 +36,6 @@ MAX_UNFINISHED = 4
 
 #: A text that is nested deeper than this when those are used up goes on for ever.
 MAX_NESTING = 64
-
-_DIGITS = frozenset(b"0123456789")
-_HEX = frozenset(b"0123456789abcdefABCDEF")
-_HEX_DIGIT = b"6"[0]
 
 
 class Walk:
@@ -83,9 +60,9 @@ class Walk:
         self.complete = True
 
 
-def refused_at(grammar: Grammar, text: str) -> tuple[Any, ...]:
+def refused_at(grammar: Grammar, text: str, writing: Writing = PLAIN) -> tuple[Any, ...]:
     """The path to where a grammar stops taking a text; indices up to `LAST_INDEX`."""
-    cursor, lexer = grammar.start(), Lexer()
+    cursor, lexer = grammar.start(), writing.lexer()
     for byte in text.encode():
         if not cursor.push(byte):
             return lexer.place(byte, cursor.allowed())
@@ -98,8 +75,8 @@ class _State:
 
     __slots__ = ("allowed", "cursor", "ends", "lexer", "next", "prefix")
 
-    def __init__(self, cursor: Cursor, lexer: Lexer, prefix: bytes, allowed: list[int]) -> None:
-        self.cursor = cursor
+    def __init__(self, lexer: Stepper, prefix: bytes, allowed: list[int]) -> None:
+        self.cursor: Cursor | None = None  # while it is worth its memory
         self.lexer = lexer
         self.prefix = prefix
         self.allowed = allowed
@@ -107,17 +84,44 @@ class _State:
         self.ends = False
 
 
-def walk(grammar: Grammar, most: int = MAX_STEPS) -> Walk:
+class _Cursors:
+    """The cursors of states that wait. Few are kept: with many alternatives one takes megabytes."""
+
+    def __init__(self, grammar: Grammar) -> None:
+        self._grammar = grammar
+        self._kept = 0
+
+    def keep(self, state: _State, cursor: Cursor) -> None:
+        """Keep the cursor of a state, if there is room."""
+        if self._kept < MAX_CURSORS:
+            self._kept += 1
+            state.cursor = cursor
+
+    def take(self, state: _State) -> Cursor:
+        """The cursor of a state, which it has no longer."""
+        cursor = state.cursor
+        if cursor is None:
+            cursor = self._grammar.start()
+            for byte in state.prefix:
+                cursor.push(byte)
+        else:
+            self._kept -= 1
+            state.cursor = None
+        return cursor
+
+
+def walk(grammar: Grammar, most: int = MAX_STEPS, writing: Writing = PLAIN) -> Walk:
     """Walk through a grammar.
 
     Args:
         grammar: to walk through.
         most: steps that are taken at most.
+        writing: how it writes instances.
     """
     found = Walk()
     known: dict[tuple[Any, ...], _State] = {}
-    cursor = grammar.start()
-    first = _State(cursor, Lexer(), b"", cursor.allowed())
+    cursors = _Cursors(grammar)
+    first = _State(writing.lexer(), b"", grammar.start().allowed())
     everything = [first]
     queue = deque([first])
     steps = 0
@@ -131,20 +135,20 @@ def walk(grammar: Grammar, most: int = MAX_STEPS) -> Walk:
             continue
         if END in allowed:
             state.ends = True
-            _note_broken(state.prefix, found)
+            _note_broken(state.prefix, found, writing)
         if steps >= most:
             found.complete = False
             state.ends = True  # as far as is known
             continue
         found.states += 1
         lexer = state.lexer
-        if _is_beyond(lexer):
-            state.ends = state.ends or not _goes_on_for_ever(state, found)
+        if stepping.is_beyond(lexer):
+            state.ends = state.ends or not _goes_on_for_ever(state, cursors, found, writing)
             continue
-        if lexer.in_name and len(allowed) > FEW_IN_NAMES:
-            lexer.set_free()
-        for byte in _choices(allowed, lexer):
-            cursor = state.cursor.fork()
+        here = cursors.take(state)
+        choices = lexer.choices(allowed)
+        for index, byte in enumerate(choices):
+            cursor = here if index == len(choices) - 1 else here.fork()
             if not cursor.push(byte):
                 continue
             steps += 1
@@ -155,46 +159,17 @@ def walk(grammar: Grammar, most: int = MAX_STEPS) -> Walk:
             following = known.get(key)
             if following is None:
                 prefix = state.prefix + bytes((byte,))
-                following = known[key] = _State(cursor, ahead, prefix, next_allowed)
+                following = known[key] = _State(ahead, prefix, next_allowed)
+                cursors.keep(following, cursor)
                 everything.append(following)
                 queue.append(following)
             state.next.append(following)
     if found.dead_end is None:
-        _find_endless(everything, found)
+        _find_endless(everything, cursors, found, writing)
     return found
 
 
-def _choices(allowed: list[int], lexer: Lexer) -> list[int]:
-    """The bytes that the walk goes on with."""
-    usual = [byte for byte in allowed if byte != END]
-    if not lexer.in_string:
-        if _DIGITS.issubset(usual):
-            usual = [byte for byte in usual if byte not in _DIGITS or byte in b"019"]
-        return [byte for byte in usual if byte not in SPACE] or usual[:1]
-    if set(usual) == _HEX:
-        return [_HEX_DIGIT]
-    text = lexer.text
-    if text and text[-1] >= 0xC0:
-        return [byte for byte in usual if byte >= 0x80][:1]
-    if len(usual) <= (FEW_IN_NAMES if lexer.in_name else FEW):
-        plain = [byte for byte in usual if byte < 0x80]
-        return plain + [byte for byte in usual if byte >= 0x80][:1]
-    chosen = [QUOTE] if QUOTE in usual else []
-    if chosen and lexer.run >= 2:
-        return chosen
-    for group in (b"aZ0-", b"\\", b"\x01\t", b"\xc3"):
-        chosen.extend([byte for byte in group if byte in usual][:1])
-    return chosen or usual[:1]
-
-
-def _is_beyond(lexer: Lexer) -> bool:
-    path = lexer.path
-    free = path.count(FREE) + path.count(LAST_INDEX)
-    items = sum(step.__class__ is int for step in path)
-    return len(path) > MAX_DEPTH or free > MAX_FREE or items > MAX_ARRAYS or lexer.run > MAX_RUN
-
-
-def _goes_on_for_ever(state: _State, found: Walk) -> bool:
+def _goes_on_for_ever(state: _State, cursors: _Cursors, found: Walk, writing: Writing) -> bool:
     """Whether no text that begins like this ends, as far as one that tries all it can shows.
 
     Text that has not ended by then proves nothing but when it nests deeper and deeper: it may have
@@ -203,11 +178,11 @@ def _goes_on_for_ever(state: _State, found: Walk) -> bool:
     if found.unfinished >= MAX_UNFINISHED:
         found.complete = False
         return False
-    cursor, lexer = state.cursor.fork(), state.lexer.fork()
+    cursor, lexer = cursors.take(state), state.lexer.fork()
     rest = finish(cursor, lexer, MAX_FINISH)
     if rest is not None:
         if not lexer.sound:
-            _note_broken(state.prefix + rest, found)
+            _note_broken(state.prefix + rest, found, writing)
         return False
     if not cursor.allowed() or len(lexer.path) > MAX_NESTING:
         return True
@@ -224,20 +199,20 @@ def _is_text(data: bytes) -> bool:
     return True
 
 
-def _note_broken(prefix: bytes, found: Walk) -> None:
+def _note_broken(prefix: bytes, found: Walk, writing: Writing) -> None:
     if found.broken is not None:
         return
     try:
         text = prefix.decode()
     except UnicodeDecodeError:
         return
-    try:
-        parse(text)
-    except ValueError:
+    if not writing.readings(text):
         found.broken = text
 
 
-def _find_endless(everything: list[_State], found: Walk) -> None:
+def _find_endless(
+    everything: list[_State], cursors: _Cursors, found: Walk, writing: Writing
+) -> None:
     """Find the first state from which no way ends."""
     before: dict[int, list[_State]] = {}
     for state in everything:
@@ -253,13 +228,13 @@ def _find_endless(everything: list[_State], found: Walk) -> None:
         if state.ends or not _is_text(state.prefix):
             continue
         # States that differ may have been taken for the same, so this has to be seen.
-        if _goes_on_for_ever(state, found):
+        if _goes_on_for_ever(state, cursors, found, writing):
             found.dead_end = state.prefix.decode()
             found.why = "every text that begins like this goes on for ever"
             return
 
 
-def finish(cursor: Cursor, lexer: Lexer, most: int) -> bytes | None:
+def finish(cursor: Cursor, lexer: Stepper, most: int) -> bytes | None:
     """The rest of a text that closes whatever it can as soon as it can.
 
     Returns:
@@ -272,19 +247,8 @@ def finish(cursor: Cursor, lexer: Lexer, most: int) -> bytes | None:
             return bytes(written)
         if not allowed:
             return None
-        byte = _closing(allowed, lexer, len(written))
+        byte = lexer.closing(allowed, len(written))
         cursor.push(byte)
         lexer.feed(byte)
         written.append(byte)
     return None
-
-
-def _closing(allowed: list[int], lexer: Lexer, turn: int) -> int:
-    """The byte that brings the end nearest; in turn, where that cannot be told."""
-    order = b'"' if lexer.in_string else b"}]," if lexer.in_word else b'}]n0tf1"[{,:'
-    for byte in order:
-        if byte in allowed:
-            return byte
-    # Plain ASCII, so that no character is left in pieces.
-    usual = [byte for byte in allowed if 0x20 < byte < 0x7F and byte != BACKSLASH] or allowed
-    return usual[turn * 7 % len(usual)]

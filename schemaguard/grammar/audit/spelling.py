@@ -69,6 +69,23 @@ def texts(value: Any, *, all_of_them: bool) -> Iterator[str]:
         yield _written(value, _with_exponent)
 
 
+def writers(value: Any, *, all_of_them: bool) -> Iterator[Callable[[Any], str]]:
+    """What writes the JSON in markup, beside `compact`, where that makes a difference.
+
+    Args:
+        value: what holds the JSON.
+        all_of_them: also spellings that engines hardly ever ask for.
+    """
+    plain = _dumps(value, (",", ":"))
+    if _ODD_NUMBER(plain) is not None:
+        yield lambda inner: _dumps(inner, (",", ":"))
+    if not plain.isascii():
+        yield lambda inner: _dumps(inner, (",", ":"), ascii_only=True)
+    if all_of_them and len(plain) <= MAX_RESPELT:
+        yield lambda inner: _dumps(inner, (", ", ": "))
+        yield lambda inner: _written(inner, _with_exponent)
+
+
 def variants(value: Any) -> Iterator[tuple[str, str]]:
     """Spellings that use one freedom each: (freedom, text)."""
     try:
@@ -145,6 +162,14 @@ def _moved(
         copy[key] = changed
         changed = copy
     return changed
+
+
+#: What writes the JSON in markup with one freedom each.
+FREE_WRITERS: tuple[tuple[str, Callable[[Any], str]], ...] = (
+    (NUMBER, lambda value: _written(value, _with_fraction)),
+    (ESCAPE, lambda value: _written(value, _plain, escape=True)),
+    (WHITE_SPACE, lambda value: _dumps(value, (", ", ": "))),
+)
 
 
 def parse(text: str) -> Any:

@@ -24,6 +24,7 @@ from schemaguard.grammar.audit.result import (
     UNTESTED,
     AuditedConstraint,
 )
+from schemaguard.grammar.audit.writing import PLAIN, same
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from schemaguard.grammar.audit.constraints import Constraint, Place
     from schemaguard.grammar.audit.engines import Grammar
     from schemaguard.grammar.audit.judge import Judge
+    from schemaguard.grammar.audit.path import Paths
+    from schemaguard.grammar.audit.writing import Writing
 
 #: Instances that are made in search of one that reaches a place, is valid and can be written.
 BASES = 8
@@ -49,11 +52,22 @@ LEAST_PROPOSALS = 8
 class Finding:
     """What is known of one constraint. `over` is what a keyword is blamed for by others, too."""
 
-    __slots__ = ("dropped", "hidden", "kept", "over", "reason", "refused", "shared", "through")
+    __slots__ = (
+        "dropped",
+        "hidden",
+        "kept",
+        "over",
+        "over_text",
+        "reason",
+        "refused",
+        "shared",
+        "through",
+    )
 
     def __init__(self) -> None:
-        self.dropped: str | None = None  # the smallest witness
-        self.over: str | None = None
+        self.dropped: str | None = None  # the smallest text
+        self.over: str | None = None  # JSON of an instance
+        self.over_text: str | None = None  # how the style would write it, if it can
         self.through = 0  # instances that break it and can be written
         self.refused = 0  # and those that cannot
         self.kept = 0  # valid ones that can be written
@@ -67,10 +81,13 @@ class Finding:
         if self.dropped is None or (len(text), text) < (len(self.dropped), self.dropped):
             self.dropped = text
 
-    def narrow(self, text: str) -> None:
-        """Note a valid instance that cannot be written."""
-        if self.over is None or (len(text), text) < (len(self.over), self.over):
-            self.over = text
+    def narrow(self, instance: str, text: str | None) -> None:
+        """Note a valid instance that cannot be written, and a text of the style for it, if any."""
+        known = self.over
+        # One that the engine refuses says more than one that no engine could write.
+        rank = (text is None, len(instance), instance)
+        if known is None or rank < (self.over_text is None, len(known), known):
+            self.over, self.over_text = instance, text
 
 
 class Court:
@@ -90,8 +107,10 @@ class Court:
         places: list[Place],
         constraints: list[Constraint],
         seed: int,
+        writing: Writing = PLAIN,
     ) -> None:
         self.judge = judge
+        self.writing = writing
         self.grammar = grammar
         self.maker = Maker(judge, seed)
         self.seed = seed
@@ -120,11 +139,26 @@ class Court:
             instance: to be written.
             invalid: it should not be, so fewer spellings will do.
         """
+        readings = self.writing.readings
         try:
-            spellings = spelling.texts(instance, all_of_them=not invalid)
-            return next((text for text in spellings if self.accepts(text)), None)
+            for text in self.writing.texts(instance, all_of_them=not invalid):
+                if self.accepts(text) and any(same(read, instance) for read in readings(text)):
+                    return text
         except spelling.Unspeakable:
+            pass
+        return None
+
+    def leaks(self, instance: Any) -> str | None:
+        """A text with which the engine writes an invalid instance, whoever reads it, or None."""
+        text = self.writes(instance, invalid=True)
+        if text is None:
             return None
+        others = (read for read in self.writing.readings(text) if not same(read, instance))
+        return text if self.is_invalid(others) else None
+
+    def is_invalid(self, readings: Iterable[Any]) -> bool:
+        """Whether all readings of a text are invalid. Readers differ in what they strip."""
+        return all(self.judge.is_valid(value) is False for value in readings)
 
     def finding(self, place: Place, keyword: str) -> Finding:
         """What is known of a keyword at a place."""
@@ -139,13 +173,33 @@ class Court:
             keyword: to blame where nothing better is found.
         """
         try:
-            text = spelling.compact(instance)
+            witness = spelling.compact(instance)
         except spelling.Unspeakable:
             return
-        if text not in self._blamed:
-            self._blamed[text] = self._blame.of(self.grammar, text, instance, keyword, place)
-        at_fault, name = self._blamed[text]
-        self.finding(at_fault, name).narrow(text)
+        text = self._text(instance)
+        if text is None:
+            members = instance if isinstance(instance, dict) else {}
+            path = tuple(name for name in members if self._text({name: members[name]}) is None)
+            at_fault, name = self._blame.at(path[:1], instance, keyword, place)
+            self.finding(at_fault, name).narrow(witness, None)
+            return
+        if witness not in self._blamed:
+            self._blamed[witness] = self._blame.of(
+                self.grammar, text, instance, keyword, place, self.writing
+            )
+        at_fault, name = self._blamed[witness]
+        self.finding(at_fault, name).narrow(witness, text)
+
+    def _text(self, instance: Any) -> str | None:
+        """The first text of the style that is read back as the instance, or None."""
+        readings = self.writing.readings
+        try:
+            for text in self.writing.texts(instance, all_of_them=True):
+                if any(same(read, instance) for read in readings(text)):
+                    return text
+        except spelling.Unspeakable:
+            pass
+        return None
 
     def base(self, place: Place, *, other: bool = False) -> Base:
         """An instance that reaches the place: valid and writable if there is one.
@@ -304,7 +358,7 @@ def _different(court: Court, values: Iterable[Any]) -> Iterable[tuple[Any, str]]
 
 
 def _ask_invalid(court: Court, instance: Any, finding: Finding) -> None:
-    text = court.writes(instance, invalid=True)
+    text = court.leaks(instance)
     if text is None:
         finding.refused += 1
     else:
@@ -322,8 +376,11 @@ def _smuggle(
     good = template.instance
     for key in template.path[: steps[-1] + 1]:
         good = good[key]
-    for text in spelling.smuggled(instance, template.path, good):
-        if court.accepts(text) and json.loads(text) == instance:
+    for text in court.writing.smuggled(instance, template.path, good):
+        if not court.accepts(text):
+            continue
+        readings = court.writing.readings(text)
+        if any(same(read, instance) for read in readings) and court.is_invalid(readings):
             finding.leak(text)
             finding.hidden = True
 
@@ -354,20 +411,26 @@ def open_ends(court: Court, base: Base, place: Place) -> None:
             court.blame(instance, place, keyword)
 
 
-def verdict(place: Place, keyword: str, finding: Finding) -> AuditedConstraint:
+def verdict(
+    place: Place, keyword: str, finding: Finding, paths: Paths, writing: Writing
+) -> AuditedConstraint:
     """The verdict on a constraint."""
+    text: str | None = None
     asked = finding.through + finding.refused
     ways = f"broken in {asked} way{'s' * (asked != 1)}"
     if finding.dropped is not None:
-        name, witness = DROPPED, finding.dropped
+        name, text = DROPPED, finding.dropped
+        witness: str | None = writing.witness(text)
         reason = f"{ways}, {finding.through} of which can be written"
         if finding.hidden:
             reason = "only with a name spelt with an escape, or written twice, does one get through"
         if finding.over is not None:
             reason += f"; and the valid {cut(finding.over, 80)} cannot be written"
     elif finding.over is not None:
-        name, witness = OVER_CONSTRAINED, finding.over
+        name, witness, text = OVER_CONSTRAINED, finding.over, finding.over_text
         reason = "this valid instance cannot be written"
+        if text is None:
+            reason += ": no text of this style is read back as it"
         if asked:
             reason += f"; {ways}, all refused"
     elif finding.refused:
@@ -382,4 +445,6 @@ def verdict(place: Place, keyword: str, finding: Finding) -> AuditedConstraint:
         verdict=name,
         witness=witness,
         reason=printable(reason),
+        path=paths.of(text),
+        output=None if text is None else writing.output(text),
     )

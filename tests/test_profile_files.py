@@ -1,0 +1,189 @@
+"""Profiles in files of one's own, and the schema of their format."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+
+import pytest
+from command import run
+from jsonschema import Draft202012Validator
+
+from schemaguard import check, profiles
+from schemaguard.errors import ProfileError
+from schemaguard.profiles.files import load_file
+from schemaguard.profiles.schema import profile_schema
+
+FOLDER = Path(profiles.__file__).parent
+WHOLE = """\
+name = "own"
+date = 2026-10-02
+title = "Ours"
+subject = "Gateway"
+basis = "observed"
+source = "a test of ours"
+"""
+SCHEMA = json.loads((FOLDER / "profile.schema.json").read_text(encoding="utf-8"))
+VALIDATOR = Draft202012Validator(SCHEMA)
+
+
+def written(tmp_path, text, name="own.toml"):
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+def plain(text):
+    return json.loads(json.dumps(tomllib.loads(text), default=str))
+
+
+def test_a_file_of_ones_own_is_a_profile(tmp_path):
+    path = written(tmp_path, WHOLE + '[refused]\nformat = { unless = ["date"], why = "why not" }\n')
+    profile = load_file(path)
+    assert profile.id == "own-2026-10-02"
+    (said,) = check({"format": "uri"}, profile).diagnostics
+    assert (said.code, said.severity, said.pointer) == ("SG231", "error", "/format")
+    assert said.message == "Gateway refuses `format` here: why not"
+    assert (said.grounds.basis, said.grounds.source) == ("observed", "a test of ours")
+    assert check({"format": "date"}, profile).ok
+
+
+def test_a_file_can_add_to_a_profile_that_ships_and_take_away_from_it(tmp_path):
+    text = """\
+name = "ours"
+extends = "dynamo"
+[rules]
+SG401 = "off"
+optional-property = { severity = "note", basis = "inferred", source = "ours" }
+[refused]
+title = {}
+"""
+    profile = load_file(written(tmp_path, text))
+    report = check({"type": "object", "properties": {"a": {"type": "null"}}, "title": ""}, profile)
+    assert sorted((d.code, d.severity, d.grounds.basis) for d in report.diagnostics) == [
+        ("SG231", "error", "documented"),
+        ("SG402", "note", "inferred"),
+    ]
+    assert profile.budgets == profiles.load("dynamo").budgets
+
+
+def test_a_file_can_extend_another_file_beside_it(tmp_path):
+    (tmp_path / "deep").mkdir()
+    written(tmp_path, WHOLE + "[refused]\nnot = {}\nif = {}\n", "base.toml")
+    path = written(tmp_path, 'name = "x"\nextends = "../base.toml"\n', "deep/mid.toml")
+    path = written(
+        tmp_path, 'name = "y"\nextends = "mid.toml"\nrefused.if = "accepted"\n', "deep/y.toml"
+    )
+    profile = load_file(path)
+    assert profile.name == "y"
+    assert [remark.keyword for remark in profile.remarks["refused"]] == ["not"]
+
+
+def test_files_that_extend_each_other_in_a_circle_are_refused(tmp_path):
+    written(tmp_path, 'name = "b"\nextends = "a.toml"\n', "b.toml")
+    path = written(tmp_path, 'name = "a"\nextends = "b.toml"\n', "a.toml")
+    with pytest.raises(ProfileError, match="extend another"):
+        load_file(path)
+
+
+WRONG = [
+    ("[rules]\nSG999 = 'error'\n", 8, 9, "no rule"),
+    ("[rules]\nSG401 = 'fatal'\n", 8, 9, "is one of error, warning, note, off"),
+    ("[rules]\nSG401 = { severity = 'error', limit = 3 }\n", 8, 9, 'has no setting "limit"'),
+    ("[rules]\nSG502 = 'error'\n", 8, 9, "needs the budget 'properties'"),
+    ("[rules]\nSG621 = 'error'\n", 8, 9, "needs the setting 'limit'"),
+    ("[rules.SG621]\nseverity = 'error'\nlimit = 'x'\n", 9, 9, "limit is an integer of 0 or more"),
+    ("[refused]\na = {}\nb = 3\n", 9, 5, 'is a table, or "accepted"'),
+    ("[refused.a]\ntypes = ['strin']\n", 8, 9, "types is an array of types"),
+    ("[refused.a]\nbasis = 'observe'\n", 8, 9, 'did you mean "observed"?'),
+    ("[budgets]\nproperties = true\n", 8, 14, "a budget is an integer of 0 or more"),
+    ("[keywords]\nunsuported = []\n", 8, 14, 'did you mean "unsupported"?'),
+    ("extends = 'dinamo'\n", 7, 11, "no profile named 'dinamo'"),
+    ("[ignore]\n", 7, 1, 'unknown key "ignore"; did you mean "ignored"?'),
+]
+
+
+@pytest.mark.parametrize(("text", "line", "column", "what"), WRONG)
+def test_what_is_wrong_has_line_and_column(tmp_path, text, line, column, what):
+    path = written(tmp_path, WHOLE + text)
+    with pytest.raises(ProfileError) as caught:
+        load_file(path)
+    assert str(caught.value).startswith(f"{path}:{line}:{column}: ")
+    assert what in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "content", [b"name = ", b"\xff", b"a = " + b"[" * 5000, b"x" * (1 << 21), b"name = 3\n"]
+)
+def test_a_file_that_is_no_profile_is_one_clear_line(tmp_path, content):
+    path = tmp_path / "own.toml"
+    path.write_bytes(content)
+    (tmp_path / "t.json").write_text("{}")
+    done = run("check", "--profile", str(path), "t.json", cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.count("\n") == 1
+    assert "own.toml" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_the_command_takes_a_file_and_a_configuration_names_one_beside_itself(tmp_path):
+    written(tmp_path, WHOLE + "[refused]\ntitle = {}\n")
+    (tmp_path / "t.json").write_text('{"type": "object", "title": "x"}')
+    assert "SG231" in run("check", "--profile", "own.toml", "t.json", cwd=tmp_path).stdout
+    (tmp_path / "schemaguard.toml").write_text('profile = "own.toml"\n')
+    (tmp_path / "below").mkdir()
+    assert "SG231" in run("check", "../t.json", cwd=tmp_path / "below").stdout
+    (tmp_path / "schemaguard.toml").write_text(
+        'profile = "mine"\n[profiles.mine]\nextends = "own.toml"\n'
+    )
+    assert "SG231" in run("check", "t.json", cwd=tmp_path).stdout
+
+
+def test_facts_that_are_less_firm_can_be_left_out(tmp_path):
+    text = (
+        '[refused]\ntitle = {}\ndefault = { basis = "inferred" }\nnot = { basis = "documented" }\n'
+    )
+    written(tmp_path, WHOLE + text)
+    (tmp_path / "t.json").write_text('{"title": "x", "default": 1, "not": {}}')
+
+    def said(*more):
+        done = run(
+            "check",
+            "--profile",
+            "own.toml",
+            "--output-format",
+            "json",
+            *more,
+            "t.json",
+            cwd=tmp_path,
+        )
+        (tool,) = json.loads(done.stdout)["files"][0]["tools"]
+        return {d["pointer"]: d["grounds"]["basis"] for d in tool["diagnostics"]}
+
+    everything = {"/title": "observed", "/default": "inferred", "/not": "documented"}
+    assert said() == everything
+    assert said("--min-basis", "inferred") == everything
+    assert said("--min-basis", "observed") == {"/title": "observed", "/not": "documented"}
+    assert said("--min-basis", "documented") == {"/not": "documented"}
+    (tmp_path / "schemaguard.toml").write_text('min-basis = "documented"\n')
+    assert said() == {"/not": "documented"}
+
+
+def test_the_schema_of_the_format_is_not_stale_and_is_a_schema():
+    assert profile_schema() == SCHEMA, "run `make docs`"
+    Draft202012Validator.check_schema(SCHEMA)
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.toml")), ids=lambda path: path.stem)
+def test_the_schema_takes_every_profile_that_ships(path):
+    assert list(VALIDATOR.iter_errors(plain(path.read_text(encoding="utf-8")))) == []
+
+
+@pytest.mark.parametrize(("text", "_line", "_column", "what"), WRONG)
+def test_the_schema_refuses_what_the_loader_refuses(text, _line, _column, what):
+    # What a table lacks, and names of rules and profiles, are not a matter of form.
+    if "needs" in what or "no profile" in what or "no rule" in what:
+        pytest.skip("is well formed")
+    assert not VALIDATOR.is_valid(plain(WHOLE + text))
