@@ -90,7 +90,7 @@ def test_a_server_that_treats_every_tool_as_strict_has_every_tool_checked(api):
 
 def test_profiles_are_for_strict_and_other_tools():
     policy = Policy(profiles={"strict": "xgrammar"}, strict_only=False)
-    assert [names[0].split("-")[0] for names in policy.profiles] == ["xgrammar", "xgrammar"]
+    assert [names[0].split("-")[0] for names in policy.profiles[:2]] == ["xgrammar", "xgrammar"]
     policy = Policy(profiles=("dynamo", "xgrammar"))
     said = check(body("chat", ("a", DEAR, True)), "chat", policy)
     assert {f.profile.split("-")[0] for f in said.errors} == {"dynamo", "xgrammar"}

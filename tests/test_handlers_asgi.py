@@ -8,6 +8,7 @@ import json
 import random
 import socket
 import sys
+import threading
 import time
 
 import pytest
@@ -578,6 +579,31 @@ def test_a_large_request_does_not_stall_the_others(name):
     assert status == (400 if "faults" in name else 200)
     assert len(gaps) > 2
     assert max(gaps) < 1.0
+
+
+@pytest.mark.parametrize(
+    ("policy", "size", "in_the_loop"),
+    [
+        (Policy(), 100_000, True),
+        (Policy(), 140_000, False),
+        (Policy(server="vllm"), 5_000, True),
+        (Policy(server="vllm"), 20_000, False),
+        (Policy(profiles={"answer": "xgrammar"}), 20_000, False),
+        (Policy(strict_only=False), 20_000, False),
+    ],
+)
+def test_a_check_that_may_take_long_for_its_size_leaves_the_loop_sooner(policy, size, in_the_loop):
+    class Watched(Guard):
+        def check(self, body, api="auto"):
+            threads.append(threading.current_thread())
+            return super().check(body, api)
+
+    threads = []
+    middleware = PreflightMiddleware(Application(), guard=Watched(policy))
+    wire = Wire([body("chat", ("a",), user="u" * size)])
+    asyncio.run(middleware(scope_of(), wire.receive, wire.send))
+    assert wire.status == 200
+    assert [thread is threading.current_thread() for thread in threads] == [in_the_loop]
 
 
 # ------------------------------------------------------------------------- hostile, a real server

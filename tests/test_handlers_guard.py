@@ -115,8 +115,9 @@ def test_threads_share_one_cache():
 
 def test_slow_profiles_remember_the_schemas_of_other_bodies():
     guard = Guard(Policy(server="vllm"))
+    other = {**CLOSED, "properties": {"p": {"type": "string"}}, "required": ["p"]}
     for number in range(5):
-        guard.check(body("chat", ("a", CLOSED), ("b", OPEN), user=str(number)), "chat")
+        guard.check(body("chat", ("a", CLOSED), ("b", other), user=str(number)), "chat")
     assert guard.cache.use.hits == 0
     assert (guard.schemas.use.misses, guard.schemas.use.hits) == (2, 8)
 
@@ -307,12 +308,90 @@ def test_settings_come_from_the_environment():
         ("ENCODINGS", "gzip"),
         ("ERRORS", "x"),
         ("SEVERITIES", "SG651=bad"),
+        ("SEVERITIES", "SG65l=error"),
+        ("PROFILES", "dynamoo"),
+        ("PROFILES", ","),
+        ("PROFILES", "none"),
+        ("OTHER_PROFILES", "xgramar"),
+        ("ANSWER_PROFILES", "dynamoo"),
+        ("SERVER_LEVEL", "all"),
+        ("SCOPE", "never"),
+        ("SCHEMA", "x"),
+        ("TAGS", "x"),
+        ("ON_REJECT", "x\n\x1b[31m"),
+        ("JSON_LOG", "x"),
+        ("MAX_BUFFERED_BYTES", "1.5"),
+        ("RECEIVE_TIMEOUT", "-1"),
+        ("OTHER_TYPES", "x"),
+        ("METRICS_PATH", "metrics"),
     ],
 )
 def test_a_wrong_setting_ends_the_start_and_is_named(name, value):
     with pytest.raises(ValueError) as caught:
         from_environment({PREFIX + name: value}).given()
-    assert "\n" not in str(caught.value)
+    said = str(caught.value)
+    assert said.startswith(f"{PREFIX}{name}: ")
+    assert said.isprintable()
+
+
+def test_a_level_that_dynamo_does_not_have_is_named():
+    with pytest.raises(ValueError, match=r"^SCHEMAGUARD_SERVER_LEVEL: "):
+        from_environment({PREFIX + "SERVER": "dynamo", PREFIX + "SERVER_LEVEL": "function"})
+
+
+def test_schemas_for_the_answer_can_be_left_out_by_a_variable():
+    environ = {PREFIX + "SERVER": "vllm"}
+    assert from_environment(environ).policy.profiles_for_answer
+    environ[PREFIX + "ANSWER_PROFILES"] = "none"
+    assert from_environment(environ).policy == Policy(server="vllm", profiles={"answer": ()})
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("PROFILE", "PROFILES"),
+        ("STRICTONLY", "STRICT_ONLY"),
+        ("ONREJECT", "ON_REJECT"),
+        ("SERVERS", "SERVER"),
+        ("MAX_BODY", "MAX_BODY_BYTES"),
+    ],
+)
+def test_a_misspelt_variable_ends_the_start_and_the_right_one_is_named(name, meant):
+    with pytest.raises(ValueError) as caught:
+        from_environment({PREFIX + name: "x", "PATH": "/bin"})
+    assert str(caught.value) == (
+        f'{PREFIX}{name}: there is no such setting; did you mean "{PREFIX}{meant}"?'
+    )
+
+
+def test_a_variable_that_looks_like_none_of_ours_is_logged(caplog):
+    assert from_environment({PREFIX + "VERSION\n": "1"}).policy == Policy()
+    assert [record.getMessage() for record in caplog.records] == [
+        f"{PREFIX}VERSION\\u000a: there is no such setting"
+    ]
+
+
+@pytest.mark.parametrize("server", ["vllm", "sglang"])
+def test_a_process_that_is_a_server_has_the_policy_for_it(server, monkeypatch):
+    monkeypatch.setitem(sys.modules, server, object())
+    assert from_environment({}).policy == Policy(server=server)
+    assert from_environment({PREFIX + "SERVER": "dynamo"}).policy == Policy()
+    level = {PREFIX + "SERVER_LEVEL": "function"}
+    assert from_environment(level).policy == Policy(server=server, server_level="function")
+
+
+def test_a_process_that_has_loaded_two_servers_is_taken_for_neither(monkeypatch):
+    monkeypatch.setitem(sys.modules, "vllm", object())
+    monkeypatch.setitem(sys.modules, "sglang", object())
+    assert from_environment({}).policy == Policy()
+
+
+@pytest.mark.parametrize(
+    "name", ["OUTPUT_FORMAT", "SERVICE_HOST", "SERVICE_PORT", "PORT", "PORT_8000_TCP_PROTO"]
+)
+def test_variables_of_the_command_and_of_kubernetes_are_passed_over(name, caplog):
+    assert from_environment({PREFIX + name: "x"}).policy == Policy()
+    assert not caplog.records
 
 
 def test_the_page_of_settings_names_them_all():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from schemaguard.errors import MAX_FUNCTION_NAME, cut
-from schemaguard.handlers.tools import has_format
+from schemaguard.handlers.tools import has_format, schema_at
 from schemaguard.report import NOTE, WARNING, Diagnostic, pointer_of
 from schemaguard.rules import BY_NAME
 
@@ -56,7 +56,7 @@ def advice(
             why = "it builds no structural tags"
             yield say("unenforced-strict-tool", tokens, name=shown, why=why), index
     for index, key, name, other in _clashes(tools):
-        tokens = (*tools[index].inside, _schema_key(api), key, name)
+        tokens = (*schema_at(tools[index], api), key, name)
         shown = cut(tools[other].name or "", MAX_FUNCTION_NAME)
         yield say("clashing-definitions", tokens, name=name, other=shown), index
     if tools and choice.mode == "none":
@@ -66,10 +66,6 @@ def advice(
         if api != "chat":
             place = ("text", "format") if api == "responses" else ()
         yield say("format-with-tools", place), None
-
-
-def _schema_key(api: str) -> str:
-    return "input_schema" if api == "messages" else "parameters"
 
 
 def _clashes(tools: list[Tool]) -> Iterator[tuple[int, str, str, int]]:

@@ -52,15 +52,21 @@ if TYPE_CHECKING:
     Send = Callable[[Message], Awaitable[None]]
     App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
+#: What servers take schemas at. Completions has no tools, and a `response_format` like Chat's.
 PATHS = {
     "/v1/chat/completions": CHAT,
+    "/v1/chat/completions/batch": CHAT,
+    "/v1/completions": CHAT,
     "/v1/responses": RESPONSES,
     "/v1/messages": MESSAGES,
+    "/invocations": AUTO,
 }
 
 #: Bodies up to this size are checked in the event loop: that takes a few milliseconds at the most,
-#: and a thread costs a switch each way.
+#: and a thread costs a switch each way. Where it is counted what an engine would do with a schema,
+#: the worst take 7 ms a kB.
 INLINE_BYTES = 128 << 10
+INLINE_BYTES_COUNTED = 8 << 10
 #: Larger ones wait for one of so many threads; more would only wait for each other.
 WORKERS = 2
 
@@ -123,6 +129,8 @@ class PreflightMiddleware:
             settings.policy, errors=settings.errors, json_log=settings.json_log
         )
         self.paths = dict(PATHS) if settings.paths is None else settings.paths
+        counted = self.guard.policy.counts_work
+        self._inline_bytes = INLINE_BYTES_COUNTED if counted else INLINE_BYTES
         self._room = Room(settings.max_buffered_bytes)
         self._threads: ThreadPoolExecutor | None = None
 
@@ -186,7 +194,7 @@ class PreflightMiddleware:
         await _answer_unread(scope, receive, send, answer, drain=fault.status != TIMED_OUT)
 
     async def _check(self, body: bytes, api: str) -> Outcome:
-        if len(body) <= INLINE_BYTES:
+        if len(body) <= self._inline_bytes:
             return self.guard.check(body, api)
         if self._threads is None:
             self._threads = ThreadPoolExecutor(WORKERS, "schemaguard")

@@ -20,7 +20,6 @@ from http import HTTPStatus
 
 from schemaguard.errors import cut, printable
 from schemaguard.handlers.tools import MESSAGES, RESPONSES
-from schemaguard.report import tokens_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -119,12 +118,12 @@ def make_answer(
     content = "application/json"
     body: dict[str, Any]
     if form == "openai":
-        schema = refusal is not None and refusal.within is not None
+        schema = refusal is not None and refusal.within is not None and refusal.tool is not None
         body = {
             "error": {
                 "message": message,
                 "type": "invalid_request_error" if status < 500 else "server_error",
-                "param": None if refusal is None else param_of(refusal),
+                "param": None if refusal is None else refusal.param,
                 "code": _SCHEMA_CODE if schema else refusal.name if refusal else code,
                 **more,
             }
@@ -157,20 +156,3 @@ def bounded(words: str) -> str:
             break
         kept += 1
     return line[:kept] + "..."
-
-
-def param_of(finding: Finding) -> str | None:
-    """Where a finding is, as OpenAI says it: `tools[3].function.parameters`.
-
-    Inside a schema it stops at the schema; the message says where in it.
-    """
-    pointer = finding.pointer
-    if finding.within:
-        pointer = pointer[: len(pointer) - len(finding.within)]
-    said = ""
-    for token in tokens_of(pointer):
-        if token.isascii() and token.isdecimal():
-            said += f"[{token}]"
-        else:
-            said += f".{token}" if said else token
-    return printable(cut(said, 256)) or None

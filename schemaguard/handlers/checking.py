@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import marshal
 
-from schemaguard import preflight, walk
+from schemaguard import data, preflight, toolsets, walk
 from schemaguard.document import Document, Fault
 from schemaguard.errors import printable
 from schemaguard.handlers import tools as reading
 from schemaguard.handlers.advice import advice
 from schemaguard.handlers.edits import mend
 from schemaguard.handlers.enforcement import enforced
+from schemaguard.handlers.formats import read_answer_schemas
 from schemaguard.handlers.messages import ChatView
 from schemaguard.handlers.policy import Policy
 from schemaguard.handlers.reading import read_body
@@ -33,10 +34,12 @@ from schemaguard.request import MAX_TOOLS, check_request
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any, TypeGuard
 
     from schemaguard.handlers.cache import VerdictCache
-    from schemaguard.handlers.tools import Body, Tool
+    from schemaguard.handlers.formats import AnswerSchema
+    from schemaguard.handlers.tools import Body, Tokens, Tool
     from schemaguard.report import Diagnostic, Report
 
 DEFAULT_POLICY = Policy()
@@ -121,6 +124,7 @@ class _Case:
         self.tools: list[Tool] = []
         self.choice = reading.Choice()
         self.profiles: list[tuple[str, ...]] = []
+        self.answer_schemas: list[AnswerSchema] = []
         self.findings: list[Finding] = []
         self.total = 0
         self.refusal: Finding | None = None
@@ -128,15 +132,19 @@ class _Case:
         self.faulty: set[int] = set()
 
     def read(self) -> None:
-        """Find the tools, what each is checked with, and the choice among them."""
+        """Find the schemas, what each is checked with, and the choice among the tools."""
         assert self.api is not None  # noqa: S101  (told, or told by the shape)
         self.tools = reading.read_tools(self.body, self.api)
         self.choice = reading.read_choice(self.body, self.api)
-        profiles_for = self.policy.profiles_for
+        profiles_for, demands = self.policy.profiles_for, self.choice.demands
         self.profiles = [
-            profiles_for(tool.strict) if tool.parameters.__class__ is dict else ()
+            profiles_for(tool.strict, demanded=demands(tool))
+            if tool.parameters.__class__ is dict
+            else ()
             for tool in self.tools
         ]
+        if self.policy.profiles_for_answer:
+            self.answer_schemas = read_answer_schemas(self.body, self.api)
 
     def decision(self) -> Decision:
         """What was found, for the caller."""
@@ -179,7 +187,14 @@ class _Case:
                 profiles and not self._is_clean(tool.parameters, profiles, known)
             ):
                 return False
-        return True
+        for name in self._names():
+            if next(self._about_tools(name), None) is not None:
+                return False
+        profiles = self.policy.profiles_for_answer
+        return all(
+            answer.schema.__class__ is dict and self._is_clean(answer.schema, profiles, known)
+            for answer in self.answer_schemas
+        )
 
     def _is_clean(self, schema: Any, profiles: tuple[str, ...], known: VerdictCache | None) -> bool:
         """Whether none of the profiles has anything to say about a schema."""
@@ -227,7 +242,8 @@ class _Case:
         refusal, refused_tool = result.refusal, result.refused_tool
         if refusal is not None and refused_tool is not None:
             index = places[in_body(refused_tool.pointer)]
-            self.refusal = self._schema_finding(refusal, index, first.id)
+            at = reading.schema_at(self.tools[index], self.api)
+            self.refusal = self._schema_finding(refusal, at, index, first.id)
         elif refusal is not None:
             pointer = in_body(refusal.pointer_within(MAX_KEPT_POINTER))
             self.refusal = self._finding(refusal, pointer, _tool_at(pointer, places))
@@ -239,9 +255,46 @@ class _Case:
         self.total += result.total - len(result.diagnostics)
         reports = {places.get(in_body(tool.pointer)): tool.report for tool in result.tools}
         for index, tool in enumerate(self.tools):
+            at = reading.schema_at(tool, self.api)
             for name in self.profiles[index]:
                 known = reports.get(index) if name == first.id else None
-                self._add_report(index, known or self._report(tool.parameters, name))
+                self._add_report(known or self._report(tool.parameters, name), at, index)
+        for name in self._names()[1:]:
+            for said in self._about_tools(name):
+                add(said.diagnostic, said.diagnostic.pointer_within(MAX_KEPT_POINTER))
+        for answer in self.answer_schemas:
+            for name in self.policy.profiles_for_answer:
+                self._add_report(self._report(answer.schema, name), answer.at)
+
+    def _names(self) -> list[str]:
+        """The profiles of this request: first the one that the whole of it is held to."""
+        first = self.policy.profiles[0][:1]
+        return list(dict.fromkeys((*first, *(name for names in self.profiles for name in names))))
+
+    def _about_tools(self, name: str) -> Iterator[toolsets.ToolFinding]:
+        """What a profile says of names and descriptions, and of all tools together."""
+        plans = self.policy.plans((name,))
+        if not plans.about_tools:
+            return
+        most = self.policy.limits.max_nodes
+        tools = []
+        for tool in self.tools:
+            schema = tool.parameters
+            values = 0 if self.document.text is not None else data.size(schema)
+            if values is None or values > most:
+                continue  # it is refused for that
+            tools.append(
+                toolsets.Tool(
+                    name=tool.name,
+                    prefix="",
+                    description=tool.description,
+                    strict=tool.strict,
+                    schema=schema,
+                    place=toolsets.linked(tool.inside),
+                    at=toolsets.linked(tool.at),
+                )
+            )
+        yield from toolsets.findings(tools, plans)
 
     def _severity_of(self, code: str, usual: str) -> str:
         profile = self.policy.profile(self.policy.profiles[0][0])
@@ -256,22 +309,22 @@ class _Case:
             return report
         return preflight.check(schema, profile, limits=limits, max_diagnostics=report.total)
 
-    def _add_report(self, index: int, report: Report) -> None:
+    def _add_report(self, report: Report, at: Tokens, index: int | None = None) -> None:
         """Record what a report says; the same said by another profile is said once."""
         said = {(f.code, f.pointer) for f in self.findings}
         for diagnostic in report.diagnostics:
-            finding = self._schema_finding(diagnostic, index, report.profile)
+            finding = self._schema_finding(diagnostic, at, index, report.profile)
             if (finding.code, finding.pointer) not in said:
                 self._keep(finding, index)
         self.total += report.total - len(report.diagnostics)
-        if not report.ok:
+        if not report.ok and index is not None:
             self.faulty.add(index)
 
-    def _schema_finding(self, diagnostic: Diagnostic, index: int, profile: str) -> Finding:
-        tool = self.tools[index]
+    def _schema_finding(
+        self, diagnostic: Diagnostic, at: Tokens, index: int | None, profile: str
+    ) -> Finding:
         within = diagnostic.pointer_within(MAX_KEPT_POINTER)
-        key = "input_schema" if self.api == reading.MESSAGES else "parameters"
-        pointer = pointer_of(None, (*tool.inside, key)) + within
+        pointer = pointer_of(None, at) + within
         return self._finding(diagnostic, pointer, index, within, profile)
 
     def _finding(

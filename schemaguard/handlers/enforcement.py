@@ -57,7 +57,7 @@ def _is_tagged(policy: Policy, tools: list[Tool], choice: Choice) -> Verdict:
 def _of_tool(policy: Policy, tool: Tool, choice: Choice, tagged: Verdict) -> Verdict:
     if not tagged[0]:
         return tagged
-    if choice.names is not None and not tool.names & choice.names:
+    if not choice.allows(tool):
         return False, NOT_CHOSEN
     if tool.parameters is None:
         return False, NO_PARAMETERS

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from schemaguard.profiles import load
-from schemaguard.rules import REQUEST, RULES
+from schemaguard.rules import ENFORCEMENT, REQUEST, RULES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,9 +28,26 @@ def with_severities(name: str, severities: Mapping[str, str]) -> Profile:
         for code, severity in severities.items()
         if code in profile.severities or (code in RULES and RULES[code].on[0] == REQUEST)
     }
+    guarding = _guarding(profile)
     if not said:
+        return guarding
+    return guarding.replace(severities={**guarding.severities, **said})
+
+
+def _guarding(profile: Profile) -> Profile:
+    """A profile without the remarks on what an engine will not enforce.
+
+    They are for the author of a schema; in front of a server they would be found for most requests,
+    and read by nobody. What is an error stays one.
+    """
+    kept = {
+        code: severity
+        for code, severity in profile.severities.items()
+        if severity == "error" or RULES[code].on[0] != ENFORCEMENT
+    }
+    if len(kept) == len(profile.severities):
         return profile
-    return profile.replace(severities={**profile.severities, **said})
+    return profile.replace(severities=kept)
 
 
 def as_one(profiles: tuple[Profile, ...]) -> Profile:

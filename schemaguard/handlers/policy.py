@@ -18,11 +18,13 @@ if TYPE_CHECKING:
 SERVERS = ("dynamo", "vllm", "sglang")
 ON_REJECT = ("error", "drop-tool", "relax")
 
-#: What is checked of strict tools, and of others when they are checked.
-PROFILES = {
-    "dynamo": (("dynamo",), ("xgrammar",)),
-    "vllm": (("xgrammar",), ("xgrammar",)),
-    "sglang": (("xgrammar",), ("xgrammar",)),
+#: What schemas are for: strict tools, other tools, and the answer itself.
+KINDS = ("strict", "other", "answer")
+#: What each kind is checked with. Dynamo checks no schema for the answer itself.
+PROFILES: dict[str, tuple[tuple[str, ...], ...]] = {
+    "dynamo": (("dynamo",), ("xgrammar",), ()),
+    "vllm": (("xgrammar",), ("xgrammar",), ("xgrammar",)),
+    "sglang": (("xgrammar",), ("xgrammar",), ("xgrammar",)),
 }
 #: Rules of the request that are Dynamo's alone: elsewhere they are warnings.
 DYNAMO_ONLY = ("SG603", "SG604", "SG605", "SG606", "SG607")
@@ -32,11 +34,15 @@ class Policy(Frozen):
     """A policy. Frozen; keyword arguments only.
 
     Args:
-        strict_only: check the schemas of strict tools alone. A tool is strict when it says
+        strict_only: of tools, check the schemas of strict ones alone. A tool is strict when it says
             `strict: true`, or when the server treats every tool so (`server_level="parameter"`).
+            On vLLM and SGLang the others are checked all the same when `tool_choice` demands a
+            call: without structural tags these compile their schemas, whatever `strict` says.
         profiles: what to check with: the name of a profile or several, for all tools alike, or
-            `{"strict": …, "other": …}`. By default `dynamo` for the strict tools of Dynamo, which
-            is what it checks itself, and `xgrammar`, what keeps an engine alive, for all else.
+            `{"strict": …, "other": …, "answer": …}` for strict tools, other tools, and the answer
+            itself (`response_format` and its like; `()` leaves it unchecked). By default `dynamo`
+            for the strict tools of Dynamo and nothing for its answers, which is what it checks
+            itself, and `xgrammar`, what keeps an engine alive, for all else.
         server: "dynamo", "vllm" or "sglang". By default "dynamo", but "vllm" where a
             `server_level` is given, which Dynamo does not have.
         server_level: vLLM's `--tool-strict-level`, SGLang's `SGLANG_TOOL_STRICT_LEVEL`: "auto",
@@ -72,8 +78,8 @@ class Policy(Frozen):
     )
 
     strict_only: bool
-    #: Dated names for strict tools, and for others.
-    profiles: tuple[tuple[str, ...], tuple[str, ...]]
+    #: Dated names for each of `KINDS`.
+    profiles: tuple[tuple[str, ...], ...]
     server: str
     server_level: str
     scope: str
@@ -130,11 +136,31 @@ class Policy(Frozen):
             _made={},
         )
 
-    def profiles_for(self, strict: bool | None) -> tuple[str, ...]:
-        """What the schema of a tool is checked with; nothing when it is not checked."""
+    def profiles_for(self, strict: bool | None, *, demanded: bool = False) -> tuple[str, ...]:
+        """What the schema of a tool is checked with; nothing when it is not checked.
+
+        Args:
+            strict: of the tool.
+            demanded: `tool_choice` demands a call, and this tool may be it.
+        """
         if strict is True or self.server_level == "parameter":
             return self.profiles[0]
-        return () if self.strict_only else self.profiles[1]
+        unchecked = self.strict_only and not (demanded and self.server != "dynamo")
+        return () if unchecked else self.profiles[1]
+
+    @property
+    def profiles_for_answer(self) -> tuple[str, ...]:
+        """What a schema for the answer itself is checked with; nothing when it is not checked."""
+        return self.profiles[2]
+
+    @property
+    def counts_work(self) -> bool:
+        """Whether any check counts what an engine would do with a schema, which takes longer."""
+        strict, other, answer = self.profiles
+        used = [strict, answer]
+        if not self.strict_only or self.server != "dynamo":
+            used.append(other)
+        return any(self.plans(names).work_limits for names in used if names)
 
     def profile(self, name: str) -> Profile:
         """A profile by its dated name, with the severities of this policy."""
@@ -157,7 +183,7 @@ class Policy(Frozen):
     def _arguments(self) -> dict[str, object]:
         said = {name: getattr(self, name) for name in self.__slots__ if name != "_made"}
         said["severities"] = dict(self.severities)
-        said["profiles"] = dict(zip(("strict", "other"), self.profiles, strict=True))
+        said["profiles"] = dict(zip(KINDS, self.profiles, strict=True))
         return said
 
     def _fields(self) -> tuple[object, ...]:
@@ -181,30 +207,26 @@ def _restored(fields: dict[str, object]) -> Policy:
 
 def _profiles(
     said: str | Iterable[str] | Mapping[str, str | Iterable[str]] | None,
-    usual: tuple[tuple[str, ...], tuple[str, ...]],
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Dated names of the profiles for strict tools, and for others."""
-    strict: str | Iterable[str]
-    other: str | Iterable[str]
-    if said is None:
-        strict, other = usual
-    elif isinstance(said, str):
-        strict = other = said
-    elif isinstance(said, dict):
-        unknown = sorted(set(said) - {"strict", "other"})
+    usual: tuple[tuple[str, ...], ...],
+) -> tuple[tuple[str, ...], ...]:
+    """Dated names of the profiles for each kind of schema."""
+    wanted: dict[str, str | Iterable[str]] = dict(zip(KINDS, usual, strict=True))
+    if isinstance(said, dict):
+        unknown = sorted(set(said) - set(KINDS))
         if unknown:
-            raise ValueError(f"profiles are for strict and other tools, not for {unknown[0]!r}")
-        strict = said.get("strict", usual[0])
-        other = said.get("other", usual[1])
-    else:
-        strict = other = tuple(said)
-    return _dated(strict), _dated(other)
+            raise ValueError(f"profiles are for {', '.join(KINDS)}, not for {unknown[0]!r}")
+        wanted |= said
+    elif said is not None:
+        names = said if isinstance(said, str) else tuple(said)
+        wanted |= {"strict": names, "other": names}
+    dated = tuple(_dated(names) for names in wanted.values())
+    if not (dated[0] and dated[1]):
+        raise ValueError("name at least one profile")
+    return dated
 
 
 def _dated(names: str | Iterable[str]) -> tuple[str, ...]:
-    names = (names,) if isinstance(names, str) else tuple(names)
-    if not names:
-        raise ValueError("name at least one profile")
+    names = (names,) if isinstance(names, str) else names
     return tuple(dict.fromkeys(load(name).id for name in names))
 
 

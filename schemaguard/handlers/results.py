@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from schemaguard._frozen import Frozen
 from schemaguard.errors import MAX_FUNCTION_NAME, MAX_POINTER, cut, printable
-from schemaguard.report import ERROR, pointer_of
+from schemaguard.report import ERROR, pointer_of, tokens_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ _set = object.__setattr__
 
 #: A pointer longer than this is cut back to the nearest place above it.
 MAX_KEPT_POINTER = 1_024
+MAX_PARAM = 256
 
 
 class Finding(Frozen):
@@ -27,7 +28,8 @@ class Finding(Frozen):
         message, fix: printable, of bounded length.
         pointer: JSON Pointer (RFC 6901) of the place in the body, or of the nearest place above it
             whose pointer takes at most 1,024 characters.
-        tool: name of the tool that it is about, printable and cut; None when it is about none.
+        tool: name of the tool that it is about, printable and cut; None when it is about none, such
+            as one in a schema for the answer itself.
         within: for a finding in a schema: the pointer of the place in the schema; else None.
         profile: dated name of the profile that says so; None for a finding about the request.
     """
@@ -62,10 +64,31 @@ class Finding(Frozen):
         """What to tell the client: one line; schemas are named as OpenAI and Dynamo name them."""
         if self.within is not None:
             where = printable(cut(self.within, MAX_POINTER))
-            return f"Invalid schema for function '{self.tool}': In context=#{where}, {self.message}"
+            return f"Invalid schema for {self._whose}: In context=#{where}, {self.message}"
         return (
             f"{self.message} (at {shown_pointer(self.pointer)})" if self.pointer else self.message
         )
+
+    @property
+    def param(self) -> str | None:
+        """Where it is, as OpenAI says it: `tools[3].function.parameters`.
+
+        Inside a schema it stops at the schema; the message says where in it.
+        """
+        pointer = self.pointer
+        if self.within:
+            pointer = pointer[: len(pointer) - len(self.within)]
+        said = ""
+        for token in tokens_of(pointer):
+            if token.isascii() and token.isdecimal():
+                said += f"[{token}]"
+            else:
+                said += f".{token}" if said else token
+        return printable(cut(said, MAX_PARAM)) or None
+
+    @property
+    def _whose(self) -> str:
+        return f"function '{self.tool}'" if self.tool is not None else str(self.param)
 
     def as_dict(self) -> dict[str, Any]:
         """The finding for JSON."""

@@ -5,8 +5,10 @@
 =================================== =================================== ======================
 variable                            value                               when it is not set
 =================================== =================================== ======================
-`SCHEMAGUARD_PATHS`                 `/v1/chat/completions=chat,…`       the three usual paths
-`SCHEMAGUARD_SERVER`                dynamo, vllm or sglang              dynamo
+`SCHEMAGUARD_PATHS`                 `/v1/chat/completions=chat,…`       the usual paths
+`SCHEMAGUARD_SERVER`                dynamo, vllm or sglang              vllm or sglang in their
+                                                                        own processes, else
+                                                                        dynamo
 `SCHEMAGUARD_SERVER_LEVEL`          auto, function or parameter         auto
 `SCHEMAGUARD_SCOPE`                 always or auto                      always
 `SCHEMAGUARD_SCHEMA`                auto or strict                      auto
@@ -14,6 +16,8 @@ variable                            value                               when it 
 `SCHEMAGUARD_STRICT_ONLY`           true or false                       true
 `SCHEMAGUARD_PROFILES`              names, of strict tools              those of the server
 `SCHEMAGUARD_OTHER_PROFILES`        names, of other tools               those of the server
+`SCHEMAGUARD_ANSWER_PROFILES`       names, of `response_format` and     those of the server
+                                    its like, or none
 `SCHEMAGUARD_ON_REJECT`             error, drop-tool or relax           error
 `SCHEMAGUARD_SEVERITIES`            `SG651=error,…`                     those of the profiles
 `SCHEMAGUARD_ERRORS`                auto, openai, anthropic, dynamo     auto
@@ -26,26 +30,39 @@ variable                            value                               when it 
 `SCHEMAGUARD_OTHER_TYPES`           refuse or pass                      pass
 `SCHEMAGUARD_METRICS_PATH`          a path                              none
 =================================== =================================== ======================
+
+A wrong value ends the start, and so does a name that looks like a misspelt one; a name that looks
+like none of these is logged.
 """
 
 from __future__ import annotations
 
+import logging
 import math
 import os
+import re
+import sys
 
 from schemaguard._frozen import Frozen
 from schemaguard.document import DEFAULT_LIMITS
-from schemaguard.errors import printable
+from schemaguard.errors import ProfileError, cut, nearest, printable
 from schemaguard.handlers.bodies import FORMS
-from schemaguard.handlers.policy import Policy
+from schemaguard.handlers.policy import ON_REJECT, SERVERS, Policy
 from schemaguard.handlers.tools import APIS, AUTO
+from schemaguard.profiles import SEVERITIES, load
+from schemaguard.rules import RULES
+from schemaguard.servers import LEVELS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
+LOGGER = logging.getLogger("schemaguard.handlers")
+
 PREFIX = "SCHEMAGUARD_"
+#: Of the command; and what Kubernetes sets in every container when a service has our name.
+_OF_OTHERS = re.compile(r"OUTPUT_FORMAT|SERVICE_HOST|(SERVICE_)?PORT(_\w+)?").fullmatch
 _ACTIONS = ("refuse", "pass")
 _BOOLEANS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 
@@ -97,52 +114,153 @@ def from_environment(environ: Mapping[str, str] | None = None) -> Settings:
     """The settings that the environment says.
 
     Raises:
-        ValueError: a value that a setting cannot have.
-        ProfileError: there is no such profile.
+        ValueError: a value that a setting cannot have, or a variable that looks like a misspelt
+            setting; the variable is named.
     """
     reader = _Reader(os.environ if environ is None else environ)
     profiles = {
-        "strict": reader.read("PROFILES", _names, None),
-        "other": reader.read("OTHER_PROFILES", _names, None),
+        "strict": reader.read("PROFILES", _profiles, None),
+        "other": reader.read("OTHER_PROFILES", _profiles, None),
+        "answer": reader.read("ANSWER_PROFILES", _profiles_or_none, None),
     }
+    server = reader.read("SERVER", _one_of(SERVERS), _loaded_server())
+    level = reader.read("SERVER_LEVEL", _one_of(LEVELS), "auto")
+    if server == "dynamo" and level != "auto":
+        raise ValueError(f"{PREFIX}SERVER_LEVEL: it is for vllm and sglang; dynamo has none")
     policy = Policy(
         strict_only=reader.read("STRICT_ONLY", _boolean, True),
         profiles={kind: names for kind, names in profiles.items() if names is not None},
-        server=reader.read("SERVER", str, None),
-        server_level=reader.read("SERVER_LEVEL", str, "auto"),
-        scope=reader.read("SCOPE", str, "always"),
-        schema=reader.read("SCHEMA", str, "auto"),
+        server=server,
+        server_level=level,
+        scope=reader.read("SCOPE", _one_of(("always", "auto")), "always"),
+        schema=reader.read("SCHEMA", _one_of(("auto", "strict")), "auto"),
         tags=reader.read("TAGS", _boolean, True),
-        on_reject=reader.read("ON_REJECT", str, "error"),
-        severities=reader.read("SEVERITIES", _pairs, {}),
+        on_reject=reader.read("ON_REJECT", _one_of(ON_REJECT), "error"),
+        severities=reader.read("SEVERITIES", _severities, {}),
     )
-    return Settings(
-        paths=reader.read("PATHS", _pairs, None),
+    settings = Settings(
+        paths=reader.read("PATHS", _checked_paths, None),
         policy=policy,
-        errors=reader.read("ERRORS", str, "auto"),
+        errors=reader.read("ERRORS", _one_of(FORMS), "auto"),
         json_log=reader.read("JSON_LOG", _boolean, False),
-        max_body_bytes=reader.read("MAX_BODY_BYTES", int, DEFAULT_LIMITS.max_bytes),
-        receive_timeout=reader.read("RECEIVE_TIMEOUT", float, 60.0),
-        max_buffered_bytes=reader.read("MAX_BUFFERED_BYTES", int, 256 << 20),
-        encodings=reader.read("ENCODINGS", str, "refuse"),
-        other_types=reader.read("OTHER_TYPES", str, "pass"),
-        metrics_path=reader.read("METRICS_PATH", str, None),
+        max_body_bytes=reader.read("MAX_BODY_BYTES", _above_zero(int), DEFAULT_LIMITS.max_bytes),
+        receive_timeout=reader.read("RECEIVE_TIMEOUT", _above_zero(float), 60.0),
+        max_buffered_bytes=reader.read("MAX_BUFFERED_BYTES", _above_zero(int), 256 << 20),
+        encodings=reader.read("ENCODINGS", _one_of(_ACTIONS), "refuse"),
+        other_types=reader.read("OTHER_TYPES", _one_of(_ACTIONS), "pass"),
+        metrics_path=reader.read("METRICS_PATH", _path, None),
     )
+    reader.finish()
+    return settings
+
+
+def _loaded_server() -> str | None:
+    """The server that this process is, by the package that it has loaded; None when none tells.
+
+    Dynamo cannot be told so: its frontend is no Python, and whatever stands in front of it is not
+    it. That vLLM and SGLang are recognised matters, because a guard that takes them for Dynamo
+    leaves out what keeps their engines alive.
+    """
+    loaded = [name for name in SERVERS if name != "dynamo" and name in sys.modules]
+    return loaded[0] if len(loaded) == 1 else None
 
 
 class _Reader:
     def __init__(self, environ: Mapping[str, str]) -> None:
         self._environ = environ
+        self._known: list[str] = []
 
     def read(self, name: str, convert: Callable[[str], Any], otherwise: Any) -> Any:
         """A variable, converted; one that is not set, or empty, says nothing."""
+        self._known.append(name)
         said = self._environ.get(PREFIX + name, "").strip()
         if not said:
             return otherwise
         try:
             return convert(said)
-        except ValueError as error:
+        except (ValueError, ProfileError) as error:
             raise ValueError(f"{PREFIX}{name}: {printable(said)[:80]!r}: {error}") from None
+
+    def finish(self) -> None:
+        """Object to variables that were meant for us and that nobody read.
+
+        Raises:
+            ValueError: one looks like a misspelt setting: without it the guard would run, and not
+                guard what it was told to.
+        """
+        for variable in sorted(self._environ):
+            name = variable.removeprefix(PREFIX)
+            if name == variable or name in self._known or _OF_OTHERS(name):
+                continue
+            shown = printable(cut(variable, 80))
+            near = nearest(name, self._known)  # without the prefix, which makes all names alike
+            if near:
+                near = near.replace('"', f'"{PREFIX}', 1)
+                raise ValueError(f"{shown}: there is no such setting{near}")
+            LOGGER.warning("%s: there is no such setting", shown)
+
+
+def _one_of(words: tuple[str, ...]) -> Callable[[str], str]:
+    def convert(said: str) -> str:
+        if said not in words:
+            raise ValueError(f"one of {', '.join(words)}")
+        return said
+
+    return convert
+
+
+def _above_zero(kind: type[int | float]) -> Callable[[str], int | float]:
+    words = "a whole number above zero" if kind is int else "a number above zero"
+
+    def convert(said: str) -> int | float:
+        try:
+            value = kind(said)
+        except ValueError:
+            value = kind(0)
+        if not _is_above_zero(value):
+            raise ValueError(words)
+        return value
+
+    return convert
+
+
+def _is_above_zero(value: float) -> bool:
+    return value > 0 and math.isfinite(value)
+
+
+def _path(said: str) -> str:
+    if not said.startswith("/"):
+        raise ValueError("a path begins with /")
+    return said
+
+
+def _profiles(said: str) -> tuple[str, ...]:
+    names = _names(said)
+    if not names:
+        raise ValueError("name at least one profile")
+    for name in names:
+        load(name)
+    return names
+
+
+def _profiles_or_none(said: str) -> tuple[str, ...]:
+    return () if said == "none" else _profiles(said)
+
+
+def _severities(said: str) -> dict[str, str]:
+    pairs = _pairs(said)
+    for code, severity in pairs.items():
+        if code not in RULES:
+            raise ValueError(f"there is no rule {printable(code)[:80]!r}")
+        if severity not in SEVERITIES:
+            raise ValueError(f"a severity is one of {', '.join(SEVERITIES)}")
+    return pairs
+
+
+def _checked_paths(said: str) -> dict[str, str]:
+    pairs = _pairs(said)
+    _check_paths(pairs)
+    return pairs
 
 
 def _boolean(said: str) -> bool:
@@ -172,10 +290,14 @@ def _paths(said: Any) -> dict[str, str] | None:
     return dict(said) if hasattr(said, "keys") else dict.fromkeys(said, AUTO)
 
 
-def _check(settings: Settings) -> None:
-    for path, api in (settings.paths or {}).items():
+def _check_paths(paths: Mapping[str, str]) -> None:
+    for path, api in paths.items():
         if not path.startswith("/") or api not in (*APIS, AUTO):
             raise ValueError(f"paths are like /v1/chat/completions, for {', '.join(APIS)} or auto")
+
+
+def _check(settings: Settings) -> None:
+    _check_paths(settings.paths or {})
     words = {
         "errors": FORMS,
         "encodings": _ACTIONS,
@@ -185,6 +307,5 @@ def _check(settings: Settings) -> None:
         if getattr(settings, name) not in allowed:
             raise ValueError(f"{name} is one of {', '.join(allowed)}")
     for name in ("max_body_bytes", "max_buffered_bytes", "receive_timeout"):
-        value = getattr(settings, name)
-        if not (value > 0 and math.isfinite(value)):
+        if not _is_above_zero(getattr(settings, name)):
             raise ValueError(f"{name} is a number above zero")

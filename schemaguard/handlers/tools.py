@@ -35,17 +35,28 @@ class Tool:
         name: None unless it is a string.
         names: (kind, name) that a choice of tools may call it by.
         strict: None unless it is a boolean.
+        description: None unless it is a string.
         parameters: the value, whatever it is; None when omitted or null.
         plain: nothing but its schema can be at fault.
     """
 
-    __slots__ = ("at", "inside", "name", "names", "parameters", "plain", "strict")
+    __slots__ = (
+        "at",
+        "description",
+        "inside",
+        "name",
+        "names",
+        "parameters",
+        "plain",
+        "strict",
+    )
 
     def __init__(self, at: Tokens, inside: Tokens, holder: object, key: str, plain: bool) -> None:
         self.at = at
         self.inside = inside
         self.name: str | None = None
         self.names: set[tuple[str, str]] = set()
+        self.description: str | None = None
         self.strict: bool | None = None
         self.parameters: Any = None
         if holder.__class__ is not dict:
@@ -53,6 +64,8 @@ class Tool:
             return
         function: Body = holder
         name, strict = function.get("name"), function.get("strict")
+        description = function.get("description")
+        self.description = description if description.__class__ is str else None
         self.parameters = function.get(key)
         if name.__class__ is str:
             self.name = name
@@ -85,6 +98,14 @@ class Choice:
         self.names: set[tuple[str, str]] | None = None
         self.parallel: bool | None = None
         self.plain = True
+
+    def allows(self, tool: Tool) -> bool:
+        """Whether a tool is among those that may be called."""
+        return self.names is None or bool(tool.names & self.names)
+
+    def demands(self, tool: Tool) -> bool:
+        """Whether there has to be a call, and it may be of this tool."""
+        return self.mode in ("required", "named") and self.allows(tool)
 
 
 def api_of(body: Body) -> str:
@@ -159,6 +180,11 @@ def _messages_tools(body: Body) -> Iterator[Tool]:
 
 
 _READERS = {CHAT: _chat_tools, RESPONSES: _responses_tools, MESSAGES: _messages_tools}
+
+
+def schema_at(tool: Tool, api: str | None) -> Tokens:
+    """The place of a tool's schema."""
+    return (*tool.inside, "input_schema" if api == MESSAGES else "parameters")
 
 
 def read_choice(body: Body, api: str) -> Choice:
