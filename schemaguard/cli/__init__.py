@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 COMMANDS = {
     "check": ("check", "check files"),
     "baseline": ("baseline", "write down the findings of today, so that only new ones fail"),
+    "fix": ("fix", "change files so that a profile accepts their schemas"),
+    "matrix": ("matrix", "show which provider accepts which tool"),
     "audit": ("audit", "find out what the engine enforces of each schema, and what it drops"),
     "cost": ("cost", "say what compiling each schema costs"),
     "budgets": ("budgets", "show how much of each budget the schemas use"),
@@ -85,7 +87,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def _meant(word: object, choices: Iterable[object]) -> str:
-    from schemaguard.config import nearest  # noqa: PLC0415  (only after a mistake)
+    from schemaguard.errors import nearest  # noqa: PLC0415  (only after a mistake)
 
     return nearest(str(word).partition("=")[0], map(str, choices))
 

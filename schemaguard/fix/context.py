@@ -1,0 +1,171 @@
+"""Where a schema stands, as far as it matters to a change of it.
+
+To narrow a schema narrows the whole only where more of it means more of the whole: not below `not`
+or `if`, nor below a `oneOf` whose alternatives overlap. And an object cannot be closed where a
+schema beside it, which holds for the same value, knows other properties.
+"""
+
+from __future__ import annotations
+
+from schemaguard.fix.draft import children
+from schemaguard.fix.meaning import Reader, target
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from schemaguard.fix.draft import Tokens
+
+#: Keywords whose schemas hold for the same value.
+IN_PLACE = frozenset(
+    {"allOf", "anyOf", "oneOf", "if", "then", "else", "not", "dependentSchemas", "dependencies"}
+)
+#: Below these, to accept less is not to accept less as a whole.
+_TURNED = frozenset({"not", "if", "contains", "dependentSchemas", "dependencies", "propertyNames"})
+_OF_ITEMS = frozenset({"items", "prefixItems", "additionalItems", "unevaluatedItems", "contains"})
+_OF_MEMBERS = frozenset(
+    {"properties", "patternProperties", "additionalProperties", "unevaluatedProperties"}
+)
+_DEFINITIONS = frozenset({"$defs", "definitions"})
+#: What speaks of the members of an object.
+OBJECT_SAYS = frozenset(
+    {"properties", "patternProperties", "additionalProperties", "required", "propertyNames"}
+    | {"minProperties", "maxProperties", "dependentRequired", "unevaluatedProperties"}
+)
+_MAX_SUBSCHEMAS = 2_000
+
+
+class Contexts:
+    """What stands in the way of narrowing each schema of a document."""
+
+    __slots__ = ("_beside", "_root", "_seen", "_turned", "reader")
+
+    def __init__(self, root: Any) -> None:
+        self._root = root
+        self.reader = Reader(root)
+        self._turned: dict[Tokens, str] = {}
+        self._beside: dict[Tokens, str] = {}
+        self._seen: set[Tokens] = set()
+        self._spread()
+
+    def obstacle(self, tokens: Tokens) -> str | None:
+        """Why a schema must not be narrowed; None when it may be."""
+        return self._turned.get(tokens) or self._beside.get(tokens)
+
+    def _spread(self) -> None:
+        pending: list[tuple[Tokens, Any, str | None, str | None]] = [((), self._root, None, None)]
+        while pending:
+            tokens, schema, turned, beside = pending.pop()
+            news = tokens not in self._seen
+            if turned and tokens not in self._turned:
+                self._turned[tokens] = turned
+                news = True
+            if beside and tokens not in self._beside:
+                self._beside[tokens] = beside
+                news = True
+            if not news or schema.__class__ is not dict:
+                continue
+            self._seen.add(tokens)
+            turned, beside = self._turned.get(tokens), self._beside.get(tokens)
+            for steps, child in children(schema):
+                keyword = str(steps[0])
+                if keyword in _DEFINITIONS:
+                    continue  # they count where they are referred to
+                place = (*tokens, *steps)
+                nearby = beside or self._beside_of(steps, schema)
+                pending.append((place, child, turned or self._turns(keyword, schema), nearby))
+            found = target(self._root, schema.get("$ref"))
+            if found is not None:
+                pending.append((*found, turned, beside or _neighbour("$ref", schema)))
+
+    def _turns(self, keyword: str, schema: dict[str, Any]) -> str | None:
+        if keyword in _TURNED:
+            return f"it stands below `{keyword}`"
+        if keyword == "oneOf" and not self.reader.are_disjoint(schema["oneOf"]):
+            return "it stands below `oneOf`, whose alternatives may overlap"
+        return None
+
+    def _beside_of(self, steps: Tokens, schema: dict[str, Any]) -> str | None:
+        """What else holds for the value that a subschema is for, and speaks of its members."""
+        keyword = str(steps[0])
+        if keyword in IN_PLACE:
+            return _neighbour(keyword, schema)
+        if keyword in _OF_ITEMS:
+            if "contains" in schema:
+                return "`contains` speaks of the same items"
+            if self._any_in_place(schema, _OF_ITEMS):
+                return "another schema speaks of the same items"
+        if keyword in _OF_MEMBERS and self._any_in_place(schema, _OF_MEMBERS):
+            told = self.names_in_place(schema)
+            if told is None or keyword != "properties" or steps[1] in told:
+                return "another schema speaks of the same member"
+        if keyword == "properties" and schema.get("patternProperties"):
+            return "`patternProperties` may speak of the same member"
+        return None
+
+    def _any_in_place(self, schema: dict[str, Any], keywords: frozenset[str]) -> bool:
+        """Whether a schema that holds for the same value has one of some keywords."""
+        pending = self._inner(schema)
+        seen: set[int] = set()
+        while pending:
+            inner = pending.pop()
+            if inner.__class__ is not dict or id(inner) in seen:
+                continue
+            seen.add(id(inner))
+            if len(seen) > _MAX_SUBSCHEMAS or not keywords.isdisjoint(inner):
+                return True
+            pending += self._inner(inner)
+        return False
+
+    def names_in_place(self, schema: dict[str, Any]) -> set[str] | None:
+        """Properties that schemas beside an object's own keywords speak of; None: perhaps any."""
+        names: set[str] = set(_names_of_keys(schema.get("dependentRequired")))
+        pending = self._inner(schema)
+        seen: set[int] = set()
+        while pending:
+            inner = pending.pop()
+            if inner.__class__ is not dict or id(inner) in seen:
+                continue
+            seen.add(id(inner))
+            if len(seen) > _MAX_SUBSCHEMAS or not _UNTOLD.isdisjoint(inner):
+                return None
+            names.update(_names_of_keys(inner.get("properties")))
+            names.update(_names_of_keys(inner.get("dependentRequired")))
+            required = inner.get("required")
+            if required.__class__ is list:
+                names.update(name for name in required if isinstance(name, str))
+            if "$ref" in inner and target(self._root, inner["$ref"]) is None:
+                return None
+            pending += self._inner(inner)
+        return names
+
+    def _inner(self, schema: dict[str, Any]) -> list[Any]:
+        inner = [child for steps, child in children(schema) if steps[0] in IN_PLACE]
+        found = target(self._root, schema.get("$ref"))
+        return inner if found is None else [*inner, found[1]]
+
+
+#: In a schema beside an object, these speak of names that are not spelt out.
+_UNTOLD = frozenset(
+    {"patternProperties", "propertyNames", "minProperties", "maxProperties"}
+    | {"additionalProperties", "unevaluatedProperties", "dependencies", "dependentSchemas"}
+    | {"$dynamicRef", "$recursiveRef"}
+)
+
+
+def _names_of_keys(held: Any) -> list[str]:
+    return [name for name in held if isinstance(name, str)] if held.__class__ is dict else []
+
+
+def _neighbour(keyword: str, schema: dict[str, Any]) -> str | None:
+    """What else holds for the value of a subschema, and speaks of its members."""
+    says = sorted(OBJECT_SAYS & schema.keys())
+    if says:
+        return f"`{says[0]}` beside `{keyword}` speaks of the same object"
+    others = [other for other in (*sorted(IN_PLACE), "$ref") if other in schema]
+    if len(others) > 1:
+        return f"`{others[0]}` and `{others[1]}` speak of the same object"
+    held = schema.get(keyword)
+    if keyword == "allOf" and held.__class__ is list and len(held) > 1:
+        return "the schemas of `allOf` speak of the same object"
+    return None

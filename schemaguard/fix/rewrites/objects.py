@@ -1,0 +1,229 @@
+"""Objects: closed ones, whose properties are all required; and the root."""
+
+from __future__ import annotations
+
+from schemaguard import keywords as kw
+from schemaguard.fix.rewrites.base import Change, Refusal, listed, quoted
+from schemaguard.fix.rewrites.dropping import OTHER_NAMES
+from schemaguard.fix.rewrites.nulls import STYLES, nullable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from schemaguard.fix.draft import Schema
+    from schemaguard.fix.rewrites.base import Place
+
+_EMPTY = (
+    "it declares no properties, so it is an object of any names: closed, it would be an empty one"
+)
+
+
+def close(place: Place) -> Iterator[Change | Refusal]:
+    """`additionalProperties: false`, where an object had no use for other names."""
+    schema = place.schema
+    reason = _use_of_others(place) or place.contexts.obstacle(place.tokens)
+    if reason is not None:
+        yield Refusal(reason)
+        return
+    free = schema.get("additionalProperties")
+    what = "closed: names that it does not declare are not accepted any more"
+    closed = place.history.put(
+        schema, "additionalProperties", False, after=("properties", "required")
+    )
+    if free is None:
+        yield place.change(closed, what)
+        return
+    what = "closed, though it said that other names are welcome"
+    yield Change(closed, [place.edit(what, lossy=True)])
+
+
+def _use_of_others(place: Place) -> str | None:
+    """What an object does with names that it does not declare; None for nothing."""
+    schema = place.schema
+    declared = schema.get("properties")
+    if "additionalProperties" in schema:
+        free = schema["additionalProperties"]
+        if free is not True and free != {}:
+            return "it is a map: `additionalProperties` says what the members of any name are"
+    if schema.get("patternProperties"):
+        return "`patternProperties` says what members of other names are"
+    if schema.get("unevaluatedProperties", False) is not False:
+        return "`unevaluatedProperties` says what members of other names are"
+    if f"{OTHER_NAMES} {{" in str(schema.get("description", "")):
+        return "its description says what members of other names are"
+    if declared.__class__ is not dict:
+        if "$ref" in schema or not _IN_PLACE.isdisjoint(schema):
+            return "its properties are declared by other schemas that hold for it"
+        return _EMPTY
+    if not declared and (place.tokens or "additionalProperties" in schema):
+        return _EMPTY
+    return _undeclared(place, declared)
+
+
+_IN_PLACE = frozenset({"allOf", "anyOf", "oneOf", "if"})
+
+
+def _undeclared(place: Place, declared: dict[str, Any]) -> str | None:
+    """Names that an object's other keywords speak of, and that it does not declare."""
+    schema = place.schema
+    required = schema.get("required")
+    others = [
+        name
+        for name in (required if required.__class__ is list else ())
+        if isinstance(name, str) and name not in declared
+    ]
+    if others:
+        return f"it requires {listed(others)}, which it does not declare"
+    if "dependencies" in schema or "dependentSchemas" in schema:
+        return "what it accepts depends on which names are there"
+    least: Any = schema.get("minProperties")
+    if kw.is_number(least) and least > len(declared):
+        return f"it wants more members than the {len(declared)} that it declares"
+    beside = place.contexts.names_in_place(schema)
+    if beside is None:
+        return "schemas that hold for the same object may speak of any name"
+    unknown = sorted(beside - declared.keys())
+    if unknown:
+        return f"schemas that hold for the same object know {listed(unknown)} as well"
+    return None
+
+
+def require(place: Place) -> Iterator[Change | Refusal]:
+    """All properties in `required`; null stands for an optional one that is left out."""
+    schema = place.schema
+    declared = schema.get("properties")
+    required = schema.get("required", [])
+    if declared.__class__ is not dict or not kw.is_unique_strings(required):
+        yield Refusal("`required` is malformed")
+        return
+    obstacle = place.contexts.obstacle(place.tokens) or _counts_members(schema)
+    if obstacle is not None:
+        yield Refusal(obstacle)
+        return
+    beside = place.contexts.names_in_place(schema)
+    names = [name for name in declared if name not in required]
+    if beside is None:
+        yield Refusal("schemas that hold for the same object may speak of any name")
+        return
+    told = [name for name in names if name in beside]
+    names = [name for name in names if name not in beside]
+    offered = False
+    for style in STYLES:
+        change = _required(place, names, style)
+        if change is not None:
+            offered = True
+            yield change
+    if not offered:
+        if told:
+            reason = "whether it is there matters to another schema that holds for the same object"
+            yield Refusal(f"{quoted(told[0])}: {reason}")
+        else:
+            yield Refusal("no union with null can be made of its schema")
+
+
+def _counts_members(schema: Schema) -> str | None:
+    for keyword in ("minProperties", "maxProperties", "patternProperties", "propertyNames"):
+        if keyword in schema:
+            return f"`{keyword}` would count or judge members that are null for absent"
+    for keyword in ("dependencies", "dependentSchemas", "dependentRequired"):
+        if keyword in schema:
+            return f"with `{keyword}`, what it accepts depends on which names are there"
+    return None
+
+
+def _required(place: Place, names: list[str], style: str) -> Change | None:
+    history, schema = place.history, place.schema
+    reader = place.contexts.reader
+    declared: dict[str, Any] = schema["properties"]
+    changed: dict[str, Any] = {}
+    added: list[str] = []
+    absent: list[str] = []
+    edits = []
+    for name in names:
+        member = declared[name]
+        where = ("properties", name)
+        accepts = reader.accepts_null(member)
+        if accepts:
+            what = f"{quoted(name)} is required now; it could be null before"
+            added.append(name)
+            edits.append(place.edit(what, *where))
+            continue
+        if accepts is None or member.__class__ is not dict:
+            continue
+        union = nullable(history, member, reader, style)
+        if union is None:
+            continue
+        changed[name] = union
+        added.append(name)
+        if member.get("nullable") is not True:
+            absent.append(name)
+        what = f"{quoted(name)} is required now, and null stands for leaving it out"
+        edits.append(place.edit(what, *where))
+    if not added:
+        return None
+    if changed:
+        members = history.made({k: changed.get(k, v) for k, v in declared.items()}, declared)
+        schema = history.put(schema, "properties", members)
+    required = schema.get("required")
+    listed_names = added if required is None else history.append(required, *added)
+    schema = history.put(schema, "required", listed_names, after=("properties",))
+    return Change(history.made(schema, schema, absent), edits)
+
+
+def forget_required(place: Place) -> Iterator[Change | Refusal]:
+    """Drop required names that nothing declares; lossy, for it was required all the same."""
+    schema = place.schema
+    declared = schema.get("properties", {})
+    required: Any = schema.get("required")
+    if declared.__class__ is not dict or not kw.is_unique_strings(required):
+        yield Refusal("`required` is malformed")
+        return
+    unknown = [name for name in required if name not in declared]
+    if place.contexts.obstacle(place.tokens) is not None or not unknown:
+        yield Refusal("nothing says what the required name is for")
+        return
+    kept = place.history.without(required, (name for name in required if name in declared))
+    edits = [
+        place.edit(f"{quoted(name)} is not required any more: nothing declares it", lossy=True)
+        for name in unknown
+    ]
+    yield Change(place.history.put(schema, "required", kept), edits)
+
+
+def type_root(place: Place) -> Iterator[Change | Refusal]:
+    """The root is an object: arguments never are anything else."""
+    schema = place.schema
+    kind = schema.get("type")
+    if place.tokens:
+        yield Refusal("what the root refers to is used elsewhere as well")
+    elif kind.__class__ is list and "object" in kind:
+        what = "the type is object alone: arguments are never anything else"
+        yield place.change(place.history.put(schema, "type", "object"), what, "type")
+    elif kind is None and schema.get("properties").__class__ is dict:
+        typed = place.history.made({"type": "object", **schema}, schema)
+        yield place.change(typed, "the type is object: arguments are never anything else")
+    else:
+        yield Refusal("it does not describe an object, and arguments are one")
+
+
+def unique_names(place: Place) -> Iterator[Change | Refusal]:
+    """Each name of `required` once."""
+    required = place.schema.get("required")
+    if required.__class__ is not list or not all(isinstance(name, str) for name in required):
+        yield Refusal("`required` is no list of names, so what it means is not known")
+        return
+    kept = place.history.without(required, dict.fromkeys(required))
+    schema = place.history.put(place.schema, "required", kept)
+    yield place.change(schema, "each name is listed once", "required")
+
+
+def declare_none(place: Place) -> Iterator[Change | Refusal]:
+    """An empty `properties`, at a root that is closed already."""
+    schema = place.schema
+    if place.tokens or schema.get("additionalProperties") is not False or "properties" in schema:
+        yield Refusal(f"{_EMPTY}; an empty `properties` would look as if it were meant")
+        return
+    declared = place.history.put(schema, "properties", {}, after=("type", "description"))
+    yield place.change(declared, "`properties` says that there are none, as it was")

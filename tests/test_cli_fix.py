@@ -1,0 +1,146 @@
+"""`schemaguard fix`: files in, changed files out; what is said, and the status."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import sys
+
+import pytest
+from command import call
+
+OPEN = (
+    '{"name": "open", "inputSchema": {"type": "object", "properties": {"a": {"type": "string"}}}}\n'
+)
+FIXED = (
+    '{"name": "open", "inputSchema": {"type": "object", "properties": {"a": {"type": ["string", '
+    '"null"]}}, "required": ["a"], "additionalProperties": false}}\n'
+)
+STUCK = (
+    '{"name": "m", "inputSchema": {"type": "object", "additionalProperties": {"type": "string"}}}\n'
+)
+
+
+@pytest.fixture
+def tools(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "tools.json"
+    path.write_text(OPEN)
+    return path
+
+
+def test_a_file_is_changed_in_place_and_the_second_time_left_alone(tools, capfd):
+    os.chmod(tools, 0o640)
+
+    status, out, err = call(capfd, "fix", tools, "--for", "dynamo")
+
+    assert status == 0
+    assert tools.read_text() == FIXED
+    assert stat.S_IMODE(os.stat(tools).st_mode) == 0o640
+    assert os.listdir(tools.parent) == ["tools.json"]
+    assert "SG401" in out
+    assert "1 files, 1 changed" in err
+    before = os.stat(tools)
+    assert call(capfd, "fix", tools, "--for", "dynamo")[:2] == (0, "")
+    assert os.stat(tools).st_ino == before.st_ino
+
+
+def test_diff_shows_and_check_fails_and_neither_writes(tools, capfd):
+    status, out, _ = call(capfd, "fix", tools, "--diff")
+    assert status == 1
+    assert f"-{OPEN}+{FIXED}" in out
+
+    assert call(capfd, "fix", tools, "--check")[0] == 1
+    assert tools.read_text() == OPEN
+    tools.write_text(FIXED)
+    assert call(capfd, "fix", tools, "--check")[0] == 0
+    assert call(capfd, "fix", tools, "--diff")[:2] == (0, "")
+
+
+def test_what_cannot_be_fixed_is_said_with_pointer_and_reason(tools, capfd):
+    tools.write_text(STUCK)
+
+    status, _, err = call(capfd, "fix", tools, "--for", "dynamo,openai-strict")
+
+    assert status == 1
+    assert tools.read_text() == STUCK
+    assert "#/inputSchema: dynamo-" in err
+    assert "#/inputSchema: openai-strict-" in err
+    assert "not fixed: it is a map" in err
+
+
+def test_lossy_steps_are_taken_only_when_asked_for_and_listed_even_when_quiet(tools, capfd):
+    schema = {"type": "array", "uniqueItems": True}
+    root = {"type": "object", "properties": {"a": schema}, "required": ["a"]}
+    tools.write_text(json.dumps({**root, "additionalProperties": False}))
+
+    assert call(capfd, "fix", tools, "--for", "dynamo")[0] == 1
+    status, _, err = call(capfd, "fix", tools, "--for", "dynamo", "--lossy", "-q")
+
+    assert status == 0
+    assert "(lossy) `uniqueItems` is dropped" in err
+    assert "items must be unique" in tools.read_text()
+
+
+def test_symbolic_links_are_followed_and_stay_links(tools, capfd):
+    link = tools.parent / "link.json"
+    link.symlink_to(tools)
+
+    assert call(capfd, "fix", link)[0] == 0
+    assert link.is_symlink()
+    assert tools.read_text() == FIXED
+
+
+def test_standard_input_is_fixed_on_standard_output(tools, capfd, monkeypatch):
+    with open(tools) as file:
+        monkeypatch.setattr(sys, "stdin", file)
+        status, out, err = call(capfd, "fix", "-", "--for", "dynamo")
+
+    assert (status, out) == (0, FIXED)
+    assert "SG401" in err
+    assert tools.read_text() == OPEN
+
+
+def test_references_are_brought_in_from_files_that_are_named(tools, capfd):
+    (tools.parent / "common.json").write_text('{"$defs": {"id": {"type": "integer"}}}')
+    root = {"type": "object", "properties": {"a": {"$ref": "common.json#/$defs/id"}}}
+    tools.write_text(json.dumps({**root, "required": ["a"], "additionalProperties": False}))
+
+    assert call(capfd, "fix", tools)[0] == 1
+    assert call(capfd, "fix", "--bundle", "common.json", "--", tools)[0] == 0
+    assert json.loads(tools.read_text())["$defs"] == {"id": {"type": "integer"}}
+
+
+def test_a_byte_order_mark_of_yaml_stays(tools, capfd):
+    path = tools.parent / "t.yaml"
+    path.write_bytes(b"\xef\xbb\xbftype: object\r\nproperties: {}\r\n")
+
+    assert call(capfd, "fix", path)[0] == 0
+    content = path.read_bytes()
+    assert content == (
+        b"\xef\xbb\xbftype: object\r\nproperties: {}\r\nadditionalProperties: false\r\n"
+    )
+
+
+def test_what_cannot_be_read_is_status_2_and_the_rest_is_fixed(tools, capfd):
+    status, _, err = call(capfd, "fix", tools.parent / "none.json", tools)
+
+    assert status == 2
+    assert "none.json" in err
+    assert tools.read_text() == FIXED
+
+
+def test_an_unknown_profile_is_status_2(tools, capfd):
+    status, _, err = call(capfd, "fix", tools, "--for", "nobody")
+
+    assert status == 2
+    assert "nobody" in err
+    assert tools.read_text() == OPEN
+
+
+def test_the_profile_of_the_configuration_counts_when_none_is_named(tools, capfd):
+    (tools.parent / "pyproject.toml").write_text('[tool.schemaguard]\nprofile = "openai"\n')
+
+    assert call(capfd, "fix", tools)[0] == 0
+    assert tools.read_text() == OPEN  # fine for calls that are not strict

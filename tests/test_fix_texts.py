@@ -1,0 +1,250 @@
+"""Edits on the text: what is not touched stays, and the text says what the fixed schema says."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import fixed_schemas as fs
+import pytest
+import yaml
+from conftest import shared
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from schemaguard import fix, sources
+from schemaguard.fix.files import fix_text
+
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+def test_json_keeps_indentation_order_and_the_way_numbers_are_spelt():
+    before = """{
+    "name": "t",
+    "inputSchema": {
+        "type": "object",
+        "properties": {
+            "a": { "type": "number", "minimum": 1.50 },
+            "b": { "type": "string", "enum": ["x"] }
+        },
+        "required": ["a"]
+    },
+    "note":   1e2
+}
+"""
+
+    made = fix_text("t.json", before, "dynamo")
+
+    assert made.ok
+    assert made.after == before.replace(
+        '{ "type": "string", "enum": ["x"] }',
+        '{ "type": ["string", "null"], "enum": ["x", null] }',
+    ).replace('["a"]\n', '["a", "b"],\n        "additionalProperties": false\n')
+
+
+def test_compact_json_and_line_endings_stay_as_they_are():
+    compact = '{"type":"object","properties":{"a":{"type":"string"}}}'
+    lines = '{\r\n\t"type": "object",\r\n\t"properties": {}\r\n}\r\n'
+
+    assert fix_text("t.json", compact, "dynamo").after == (
+        '{"type":"object","properties":{"a":{"type":["string","null"]}},'
+        '"required":["a"],"additionalProperties":false}'
+    )
+    assert fix_text("t.json", lines, "dynamo").after == lines.replace(
+        "{}\r\n", '{},\r\n\t"additionalProperties": false\r\n'
+    )
+
+
+def test_jsonc_keeps_comments_and_commas_before_brackets():
+    before = """{
+  // about the tool
+  "type": "object", // always
+  "properties": {
+    "a": {"type": "string"}, // first
+    /* second */
+    "b": {"type": "integer"},
+  }, // the last
+}
+"""
+
+    after = fix_text("t.jsonc", before, "dynamo").after
+
+    assert (
+        after
+        == """{
+  // about the tool
+  "type": "object", // always
+  "properties": {
+    "a": {"type": ["string", "null"]}, // first
+    /* second */
+    "b": {"type": ["integer", "null"]},
+  }, // the last
+  "required": ["a", "b"],
+  "additionalProperties": false,
+}
+"""
+    )
+
+
+def test_yaml_keeps_comments_styles_and_block_scalars():
+    before = """# tools
+- name: t   # its name
+  description: |
+    Two
+    lines
+  inputSchema:
+    type: object
+    properties:
+      # the first
+      a:
+        type: string  # text
+      b: {$ref: '#/$defs/d', description: see}
+    required:
+      - a
+    $defs:
+      d:
+        oneOf:
+        - type: string
+        - type: integer
+    # the end
+"""
+
+    made = fix_text("t.yaml", before, "dynamo")
+
+    assert made.ok
+    assert made.after == before.replace(
+        "{$ref: '#/$defs/d', description: see}",
+        "{anyOf: [{$ref: '#/$defs/d'}, {type: \"null\"}], description: see}",
+    ).replace("      - a\n", "      - a\n      - b\n    additionalProperties: false\n").replace(
+        "oneOf", "anyOf"
+    )
+
+
+def test_json_lines_are_changed_record_by_record():
+    good = '{"name": "g", "inputSchema": {"type": "object", "properties": {}, "additionalProperties": false}}'
+    before = good + '\n\n{"name": "o", "inputSchema": {"type":"object","properties":{}}}\n'
+
+    after = fix_text("t.jsonl", before, "dynamo").after
+
+    assert after == before.replace(
+        '"properties":{}}', '"properties":{},"additionalProperties":false}'
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "why"),
+    [
+        ("t.toml", 'type = "object"\n', "TOML"),
+        ("t.json", '{"type": "object", "type": "object"}', "duplicate-key"),
+        ("t.json", "{", "invalid-json"),
+        ("t.json5", "{}", "JSON5"),
+        ("t.py", "x = 1", "Python"),
+        ("t.json", '{"a": 1}', "no schema"),
+    ],
+)
+def test_what_is_not_written_is_left_alone_and_the_reason_is_said(name, text, why):
+    made = fix_text(name, text, "dynamo")
+
+    assert not made.changed
+    assert not made.ok
+    assert any(why in reason for _, reason in made.problems)
+
+
+def test_yaml_that_shares_parts_is_changed_where_all_may_change_and_left_alone_elsewhere():
+    same = """a: &t
+  name: x
+  inputSchema: {type: object, properties: {}}
+b: *t
+"""
+    differs = """- name: x
+  inputSchema:
+    type: object
+    properties: {a: &s {type: string}, b: *s}
+    required: [a]
+"""
+
+    made = fix_text("t.yaml", differs, "dynamo")
+
+    value = yaml.safe_load(fix_text("t.yaml", same, "dynamo").after)
+    assert value["a"] == value["b"]
+    if made.changed:  # then it says so for `b` alone
+        (tool,) = yaml.safe_load(made.after)
+        assert tool["inputSchema"]["properties"]["a"] == {"type": "string"}
+    else:
+        assert "anchors" in made.problems[0][1]
+
+
+def forms(schema):
+    """A tool's text in many ways: (name, text)."""
+    tool = {"name": "t", "inputSchema": schema, "description": "é"}
+    yield "t.json", json.dumps(tool)
+    yield "t.json", json.dumps(tool, separators=(",", ":"))
+    yield "t.json", json.dumps(tool, indent=2)
+    yield "t.json", json.dumps(tool, indent="\t", ensure_ascii=False).replace("\n", "\r\n")
+    yield "t.jsonc", commented(json.dumps(tool, indent=2), "//")
+    yield "t.yaml", yaml.safe_dump(tool, sort_keys=False)
+    yield "t.yaml", yaml.safe_dump([tool], sort_keys=False, default_flow_style=True)
+    yield "t.yaml", json.dumps(tool, indent=2)
+    yield "t.yaml", commented(yaml.safe_dump(tool, sort_keys=False, indent=4), "#")
+
+
+def commented(text, mark):
+    """Comments at the ends of lines and between them."""
+    lines = []
+    for number, line in enumerate(text.split("\n")):
+        if number % 3 == 0:
+            lines.append(re.match(" *", line)[0] + f"{mark} c{number}.")
+        ends = number % 2 and line and not line.endswith(("'", '\\"'))
+        lines.append(f"{line}  {mark} e{number}." if ends else line)
+    return "\n".join(lines)
+
+
+@settings(max_examples=60, deadline=None)
+@given(seed=SEEDS, profile=st.sampled_from(["dynamo", "openai-strict", "moonshot"]))
+def test_the_text_says_what_the_fixed_schema_says_in_every_form(seed, profile):
+    schema = fs.Tools(seed).tool()
+    result = fix.to_profile(schema, profile)
+    for name, text in forms(schema):
+        made = fix_text(name, text, profile)
+
+        assert made.problems == [], (name, text)
+        value = sources.read(name, made.after).parts[0].value
+        tool = value[0] if isinstance(value, list) else value
+        assert json.dumps(tool["inputSchema"]) == json.dumps(result.schema)
+        assert list(tool) == ["name", "inputSchema", "description"]
+        assert result.changed or made.after == text
+        if "\r\n" in text:
+            assert not re.search(r"(?<!\r)\n", made.after)
+        again = fix_text(name, made.after, profile)
+        assert again.after == made.after
+
+
+def test_comments_stay_but_those_of_what_is_taken_out():
+    kept = total = 0
+    for seed in range(60):
+        for name, text in forms(fs.Tools(seed).tool()):
+            comments = re.findall(r"(?://|#) [ce]\d+\.", text)
+            after = fix_text(name, text, "dynamo").after
+            kept += sum(comment in after for comment in comments)
+            total += len(comments)
+
+    assert total > 1_000
+    assert kept > 0.95 * total
+
+
+def test_files_of_real_servers_are_changed_only_where_a_schema_is():
+    for path in sorted(shared("corpora", "mcp-tools-list").glob("*.json")):
+        text = path.read_text(encoding="utf-8")
+        made = fix_text(path.name, text, "dynamo")
+        before, after = json.loads(text), json.loads(made.after)
+        changed = {tool.pointer for tool in made.tools if tool.result.changed}
+        assert changed or made.after == text
+        pending = [("", before, after)]
+        while pending:
+            pointer, old, new = pending.pop()
+            if pointer in changed or old == new:
+                continue
+            assert type(old) is type(new), pointer
+            pairs = old.items() if isinstance(old, dict) else enumerate(old)
+            assert len(old) == len(new)
+            pending += [(f"{pointer}/{key}", value, new[key]) for key, value in pairs]

@@ -1,0 +1,182 @@
+"""Tools by profiles, and demands that contradict each other."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from command import run
+
+from schemaguard import sources
+from schemaguard.conflicts import conflicts
+from schemaguard.matrix import Matrix
+from schemaguard.profiles import from_table, load
+from schemaguard.render.matrix import FORMATS
+
+CLOSED = {
+    "type": "object",
+    "properties": {"a": {"type": "string"}},
+    "required": ["a"],
+    "additionalProperties": False,
+}
+OPEN = {key: CLOSED[key] for key in ("type", "properties", "required")}
+
+
+def profile(name, **tables):
+    words = {"date": "2026-10-02", "title": "", "basis": "observed", "source": "x"}
+    return from_table({"name": name, "subject": name.title(), **words, **tables}, name)
+
+
+CLOSES = profile("closes", rules={"SG401": "error"})
+OPENS = profile("opens", refused={"additionalProperties": {}})
+IGNORES = profile("ignores", ignored={"additionalProperties": {}}, doubtful={"title": {}})
+DOUBTS = profile("doubts", doubtful={"additionalProperties": {}})
+NAMES = profile(
+    "names",
+    rules={
+        "SG622": {"severity": "error", "pattern": "[a-z]+"},
+        "SG624": {"severity": "error", "limit": 1},
+    },
+)
+
+
+def made(value, *profiles):
+    matrix = Matrix(profiles)
+    text = json.dumps(value)
+    matrix.add(sources.read("x.json", text))
+    return matrix
+
+
+def tool(name, schema):
+    return {"name": name, "inputSchema": schema}
+
+
+def test_a_cell_is_the_worst_that_is_said_with_its_first_reason():
+    matrix = made(CLOSED, CLOSES, DOUBTS, IGNORES, OPENS)
+    (row,) = matrix.rows
+    assert [cell.verdict for cell in row.cells] == ["accepted", "warned", "degraded", "rejected"]
+    assert [cell.first and cell.first.code for cell in row.cells] == [
+        None,
+        "SG233",
+        "SG232",
+        "SG231",
+    ]
+    assert row.cells[3].first.pointer == "/additionalProperties"
+    assert row.cells[3].first.line == 1
+    assert matrix.worst == "rejected"
+
+
+def test_what_is_ignored_weighs_more_than_a_doubt_that_comes_first():
+    (row,) = made({"title": "x", **CLOSED}, IGNORES).rows
+    assert row.cells[0].verdict == "degraded"
+    assert row.cells[0].first.code == "SG232"
+    assert row.cells[0].total == 2
+
+
+def test_names_count_for_their_tool_and_sums_are_a_row_of_their_own():
+    matrix = made({"tools": [tool("ok", CLOSED), tool("a.b", CLOSED)]}, NAMES, CLOSES)
+    assert [(row.name, row.pointer) for row in matrix.rows] == [
+        ("ok", "/tools/0"),
+        ("a.b", "/tools/1"),
+        (None, None),
+    ]
+    assert [[cell.verdict for cell in row.cells] for row in matrix.rows] == [
+        ["accepted", "accepted"],
+        ["rejected", "accepted"],
+        ["rejected", "accepted"],
+    ]
+    assert matrix.counts()[0] == {"accepted": 1, "warned": 0, "degraded": 0, "rejected": 2}
+
+
+@pytest.mark.parametrize("schema", [OPEN, CLOSED])
+def test_two_that_cannot_both_be_satisfied_are_one_conflict_that_names_both(schema):
+    (conflict,) = conflicts(schema, [CLOSES, OPENS])
+    assert {conflict.code, conflict.against} == {"SG401", "SG231"}
+    assert {*conflict.asking, *conflict.refusing} == {"closes", "opens"}
+    assert "closes" in conflict.message
+    assert "opens" in conflict.message
+    assert "schemaguard fix" in conflict.way_out
+
+
+def test_there_is_no_conflict_where_both_can_be_satisfied():
+    assert conflicts(OPEN, [CLOSES, DOUBTS, IGNORES]) == []
+    assert conflicts(CLOSED, [CLOSES]) == []
+
+
+def test_what_several_demand_and_several_refuse_is_one_conflict():
+    others = [profile(f"more{i}", rules={"SG401": "error"}) for i in range(3)]
+    (conflict,) = conflicts(OPEN, [CLOSES, *others, OPENS])
+    assert conflict.asking == ("closes", "more0", "more1", "more2")
+    assert conflict.refusing == ("opens",)
+    assert conflict.way_out.startswith("keep the definition for closes, more0, more1 and more2")
+    assert "--for opens" in conflict.way_out
+
+
+def test_the_cure_of_one_provider_spends_the_budget_of_another():
+    properties = {f"p{i}": {"type": "string"} for i in range(18)}
+    schema = {**CLOSED, "properties": properties, "required": ["p0"]}
+    (conflict,) = conflicts(schema, [load("openai-strict"), load("anthropic-strict")])
+    assert conflict.asking == ("openai-strict",)
+    assert conflict.refusing == ("anthropic-strict",)
+    assert "union" in conflict.refuses
+    assert "strict" in conflict.way_out
+    few = {**schema, "properties": {f"p{i}": {"type": "string"} for i in range(3)}}
+    assert conflicts(few, [load("openai-strict"), load("anthropic-strict")]) == []
+
+
+HOSTILE = "</td><script>alert(1)</script>\x1b[2J\u202e|`<b>"
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_no_name_breaks_out_of_a_format(form):
+    schema = {**OPEN, "properties": {HOSTILE: {"additionalProperties": {}}}, "required": [HOSTILE]}
+    matrix = made({"tools": [tool(HOSTILE, schema)]}, CLOSES, OPENS, NAMES)
+    text = FORMATS[form](matrix, matrix.conflicts(5)[0])
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+    if form in ("html", "markdown"):
+        assert "<script" not in text
+    if form == "json":
+        assert json.loads(text)["rows"][0]["tool"] == HOSTILE
+    assert "SG231" in text
+
+
+def test_the_command_prints_each_format(tmp_path):
+    (tmp_path / "t.json").write_text(json.dumps({"tools": [tool("a", OPEN), tool("b", CLOSED)]}))
+
+    def said(*more):
+        return run("matrix", "t.json", "--for", "openai-strict,gemini-openapi", *more, cwd=tmp_path)
+
+    done = said()
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "t.json: tool 'a'" in done.stdout
+    assert "rejected  openai-strict   SG401" in done.stdout
+    assert "conflict" in done.stdout
+    cells = json.loads(said("--output-format", "json").stdout)["rows"][1]["cells"]
+    assert [cell["verdict"] for cell in cells.values()] == ["accepted", "rejected"]
+    assert "| <code>tool 'a'</code> | ✗ | ✓ |" in said("--output-format", "markdown").stdout
+    page = said("--output-format", "html", "-o", "m.html")
+    assert (page.stdout, page.returncode) == ("", 0)
+    assert "Content-Security-Policy" in (tmp_path / "m.html").read_text(encoding="utf-8")
+    assert said("--fail-on", "rejected").returncode == 1
+    assert "conflict" not in said("--conflicts", "0").stdout
+
+
+def test_without_columns_all_providers_are_asked_and_no_engine(tmp_path):
+    (tmp_path / "t.json").write_text(json.dumps(CLOSED))
+    done = run("matrix", "t.json", "--output-format", "json", cwd=tmp_path)
+    columns = [name[:-11] for name in json.loads(done.stdout)["profiles"]]
+    assert {"openai-strict", "anthropic", "gemini-json", "mcp", "dynamo"} <= set(columns)
+    assert not {"basic", "xgrammar", "vllm"} & set(columns)
+
+
+def test_what_cannot_be_read_is_said_and_the_rest_is_shown(tmp_path):
+    (tmp_path / "t.json").write_text(json.dumps(CLOSED))
+    (tmp_path / "bad.json").write_text("{")
+    done = run("matrix", "t.json", "bad.json", "none.json", "--for", "mcp", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "bad.json: SG" in done.stderr
+    assert "none.json: No such file" in done.stderr
+    assert "accepted  mcp" in done.stdout
+    assert run("matrix", "bad.json", "--for", "mcp", cwd=tmp_path).returncode == 1
+    assert run("matrix", "t.json", "--for", "mpc", cwd=tmp_path).returncode == 2
