@@ -9,12 +9,13 @@ import schemaguard
 from schemaguard.errors import CompileError, printable
 from schemaguard.grammar.audit import engines, result, spelling
 from schemaguard.grammar.audit.constraints import constraints, places
+from schemaguard.grammar.audit.court import Court
 from schemaguard.grammar.audit.judge import Judge
 from schemaguard.grammar.audit.path import Paths
 from schemaguard.grammar.audit.sampling import sample
 from schemaguard.grammar.audit.search import MAX_STEPS, walk
 from schemaguard.grammar.audit.styles import writing_of
-from schemaguard.grammar.audit.trial import Court, open_ends, retrial, trial, verdict
+from schemaguard.grammar.audit.trial import open_ends, retrial, trial, verdict
 from schemaguard.grammar.compiler import ENGINE_PROFILE
 from schemaguard.report import Accepted, Report
 

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from schemaguard.grammar.audit.constraints import Constraint
+    from schemaguard.grammar.audit.court import Court
     from schemaguard.grammar.audit.engines import Cursor, Grammar
     from schemaguard.grammar.audit.search import Walk
     from schemaguard.grammar.audit.stepping import Stepper
-    from schemaguard.grammar.audit.trial import Court
     from schemaguard.grammar.audit.writing import Writing
 
 #: Smaller instances that are tried in place of one that failed.
