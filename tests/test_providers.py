@@ -302,6 +302,10 @@ SPEAKS = [
     ("openai", {"type": "object"}, "SG433", ""),
     ("xai", {"oneOf": [closed(a=STRING), STRING]}, "SG434", "/oneOf/1"),
     ("xai", {"type": "object", "anyOf": [{"required": ["a"]}]}, "SG434", "/anyOf"),
+    ("mcp", {**closed(a=STRING), "required": "a"}, "SG435", "/required"),
+    ("mcp", {**closed(a=STRING), "required": [1]}, "SG435", "/required"),
+    ("mcp", {**closed(a=STRING), "properties": []}, "SG435", "/properties"),
+    ("mcp", closed(a=True), "SG246", "a"),
     ("openai-strict", objects(12), "SG521", ""),
     ("azure-openai-strict", objects(7), "SG521", ""),
     ("azure-openai-strict", closed(**{f"p{i}": STRING for i in range(101)}), "SG522", ""),
@@ -360,6 +364,10 @@ SILENT = [
     ("anthropic", closed(**{"filter.name": STRING}), "SG422"),
     ("anthropic-strict", closed(a={"type": "array", "items": STRING, "minItems": 1}), "SG231"),
     ("anthropic", closed(a={"anyOf": [STRING]}), "SG231"),
+    ("mcp", {**closed(a=STRING), "required": []}, "SG435"),
+    ("mcp", closed(a={"required": 1, "properties": 2}), "SG435"),
+    ("mcp", closed(a=closed(b=True)), "SG246"),
+    ("mcp", {**closed(a={}), "$defs": {"b": True}}, "SG246"),
 ]  # fmt: skip
 
 

@@ -248,19 +248,23 @@ def type_beside_union(measured: Measured, setting: Mapping[str, Any]) -> Sequenc
     fix="Describe the value, or leave the member out.",
     bad=_object('"a": {"type": "array", "items": true}'),
     good=_object('"a": {"type": "array", "items": {"type": "string"}}'),
-    settings={"under": "names", "value": "flag?"},
+    settings={"under": "names", "value": "flag?", "of-root": "flag?"},
 )
 def boolean_subschema(measured: Measured, setting: Mapping[str, Any]) -> Sequence[Placed]:
     """`true` and `false` are schemas since draft 6; parsers that expect an object refuse them.
 
-    `under` has the keywords whose schemas are looked at; with `value`, it is about this one alone.
+    `under` has the keywords whose schemas are looked at; with `value`, it is about this one alone;
+    with `of-root`, about what the root itself holds.
     """
     under = setting.get("under", _HOLDING)
+    anywhere = not setting.get("of-root", False)
     refused = (setting["value"],) if "value" in setting else (True, False)
     return [
         (frame, (), {"value": "true" if frame[0] else "false"})
         for frame in measured.booleans
-        if frame[0] in refused and frame[4] in under
+        if frame[0] in refused
+        and frame[4] in under
+        and (anywhere or (frame[3] is not None and frame[3][3] is None))
     ]
 
 

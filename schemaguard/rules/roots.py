@@ -1,4 +1,4 @@
-"""SG421 to SG434: what providers want of objects, arrays and the root."""
+"""SG421 to SG435: what providers want of objects, arrays and the root."""
 
 from __future__ import annotations
 
@@ -293,4 +293,29 @@ def root_branch_not_object(schema: Any, _: Mapping[str, Any]) -> Findings:
             found.append(((keyword,), {}))
         else:
             found += [((keyword, index), {}) for index in others]
+    return found
+
+
+@rule(
+    "SG435",
+    "malformed-root-members",
+    TOP,
+    message="{subject} needs {wanted} as `{keyword}` at the root",
+    fix="Write `properties` as an object of schemas, and `required` as an array of their names.",
+    bad='{"type": "object", "properties": {"a": {"type": "string"}}, "required": "a"}',
+    good='{"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}',
+)
+def malformed_root_members(schema: Any, _: Mapping[str, Any]) -> Findings:
+    """A client that reads the root into a type of its own drops every tool of the answer.
+
+    What is below the root it takes as it is: what is malformed there is another rule's to say.
+    """
+    found: list[Finding] = []
+    if schema.__class__ is not dict:
+        return found
+    if "properties" in schema and schema["properties"].__class__ is not dict:
+        found.append((("properties",), {"keyword": "properties", "wanted": "an object"}))
+    required = schema.get("required", [])
+    if required.__class__ is not list or not all(isinstance(name, str) for name in required):
+        found.append((("required",), {"keyword": "required", "wanted": "an array of strings"}))
     return found
