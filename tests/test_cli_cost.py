@@ -8,6 +8,8 @@ import pytest
 from command import call, is_one_clear_line, run
 from documents import closed
 
+from schemaguard.cli.cost import _size, _time
+
 SMALL = closed({"q": {"type": "string"}, "n": {"type": "integer"}})
 DEAR = {
     "type": "object",
@@ -155,3 +157,32 @@ def test_what_the_engine_refuses_is_told_and_the_rest_is_measured(cost):
     _, out, _ = called()
     assert "measured  unsupported: " in out
     assert "worst mask" in out
+
+
+@pytest.mark.parametrize(
+    ("seconds", "shown"),
+    [
+        (0.0214, "21 ms"),
+        (9.9, "9,900 ms"),
+        (10.0, "10 s"),
+        (7199.0, "7,199 s"),
+        (1e40, "over 2 hours"),
+    ],
+)
+def test_time_that_nobody_waits_for_is_told_apart_no_further(seconds, shown):
+    assert _time(seconds) == shown
+
+
+@pytest.mark.parametrize(
+    ("size", "shown"),
+    [(13 << 20, "13 MiB"), (10 << 30, "10 GiB"), (10**40, "over 10 TiB")],
+)
+def test_memory_that_no_machine_has_is_told_apart_no_further(size, shown):
+    assert _size(size) == shown
+
+
+@pytest.mark.parametrize("command", ["audit", "budgets", "cost", "matrix"])
+def test_compile_is_offered_only_where_findings_are_reported(command, tmp_path):
+    done = run(command, "--compile", "x.json", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "--compile" in done.stderr

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from schemaguard.cli.options import add_inputs, add_jobs, add_output, add_selection
+from schemaguard.cli.options import add_compile, add_inputs, add_jobs, add_output, add_selection
 from schemaguard.cli.output import Output
 from schemaguard.cli.run import Run, settings, warn
 from schemaguard.errors import printable
@@ -21,6 +21,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
         "could not be understood is never part of it."
     )
     add_inputs(parser)
+    add_compile(parser)
     add_jobs(parser)
     add_selection(parser)
     add_output(parser)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from schemaguard.cli.options import add_inputs, add_jobs, add_output, add_selection
+from schemaguard.cli.options import add_compile, add_inputs, add_jobs, add_output, add_selection
 from schemaguard.cli.output import Output
 from schemaguard.cli.progress import Progress
 from schemaguard.cli.run import Run, settings
@@ -31,6 +31,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
         "checked as if it were strict."
     )
     add_inputs(parser)
+    add_compile(parser)
     add_jobs(parser)
     add_selection(parser)
     parser.add_argument(

@@ -36,6 +36,10 @@ _MEMORY = 2 << 30
 _MASKS = 200
 _SEEDS = 3
 
+#: From where on time is shown in seconds, and no longer; memory in GiB, and no longer.
+_LONG, _HOURS = 10.0, 7200.0
+_LARGE, _TERABYTES = 10 << 30, 10 << 40
+
 #: How much of a pointer is shown.
 _SHOWN = 70
 
@@ -184,14 +188,14 @@ def _text(found: _Cost, meter: _Meter, paint: Callable[[str, str], str]) -> Iter
     least = "" if guess.complete else "at least "
     on_demand = prefers_dynamic(guess) and not found.is_dear
     yield (
-        f"  estimated {least}{_ms(guess.seconds)}, {_mb(guess.bytes)}, {guess.rules:,} rules"
+        f"  estimated {least}{_time(guess.seconds)}, {_size(guess.bytes)}, {guess.rules:,} rules"
         f" ({VOCABULARY:,} tokens){'; would be compiled on demand' if on_demand else ''}"
     )
     outcome = found.outcome
     if outcome is not None and outcome.reason is None:
         mask = "" if found.mask is None else f", worst mask {1000 * found.mask:,.2f} ms"
         yield (
-            f"  measured  {_ms(outcome.seconds)}, {_mb(outcome.peak_bytes)}{mask}"
+            f"  measured  {_time(outcome.seconds)}, {_size(outcome.peak_bytes)}{mask}"
             f" ({meter.vocabulary.vocab_size:,} tokens)"
         )
     elif outcome is not None:
@@ -205,12 +209,18 @@ def _text(found: _Cost, meter: _Meter, paint: Callable[[str, str], str]) -> Iter
         yield paint("dim", safe(f"  {100 * share:>5.0f} % #{cut(pointer, _SHOWN)}"))
 
 
-def _ms(seconds: float) -> str:
-    return f"{1000 * seconds:,.0f} ms"
+def _time(seconds: float) -> str:
+    """What is far too dear is told apart no further: nobody waits for it."""
+    if seconds < _LONG:
+        return f"{1000 * seconds:,.0f} ms"
+    return f"{seconds:,.0f} s" if seconds < _HOURS else f"over {_HOURS / 3600:.0f} hours"
 
 
-def _mb(size: int) -> str:
-    return f"{size / 1048576:,.0f} MiB"
+def _size(size: int) -> str:
+    """As with time: more than any machine has is one thing."""
+    if size < _LARGE:
+        return f"{size / (1 << 20):,.0f} MiB"
+    return f"{size / (1 << 30):,.0f} GiB" if size < _TERABYTES else f"over {_TERABYTES >> 40} TiB"
 
 
 def _row(found: _Cost) -> dict[str, Any]:

@@ -18,7 +18,7 @@ def add_inputs(parser: argparse.ArgumentParser, *, one_profile: bool = True) -> 
 
     Args:
         parser: takes the options.
-        one_profile: the schemas are held to one profile, and what it accepts can be compiled.
+        one_profile: the schemas are held to one profile.
     """
     parser.add_argument(
         "files",
@@ -44,12 +44,6 @@ def add_inputs(parser: argparse.ArgumentParser, *, one_profile: bool = True) -> 
         action="store_true",
         help="apply `exclude` to files that are named, too (hooks name them)",
     )
-    if one_profile:
-        group.add_argument(
-            "--compile",
-            action="store_true",
-            help="compile what is accepted, too: needs the extra `xgrammar`",
-        )
     group = parser.add_argument_group("configuration")
     if one_profile:
         what = "who is to accept the schemas; a name, or a .toml file"
@@ -68,6 +62,15 @@ def add_jobs(parser: argparse.ArgumentParser) -> None:
     """For what needs no more of a report than other processes send: not the schemas."""
     parser.add_argument(
         "--jobs", type=_jobs, metavar="N", help="processes that check files; auto: as it pays"
+    )
+
+
+def add_compile(parser: argparse.ArgumentParser) -> None:
+    """For what reports findings: a schema that does not compile is one."""
+    parser.add_argument(
+        "--compile",
+        action="store_true",
+        help="compile what is accepted, too: needs the extra `xgrammar`",
     )
 
 
