@@ -150,6 +150,8 @@ def validate_arguments(
         findings.append(ArgumentFinding(UNDECIDED, f"not decided: {stop}"))
     except RecursionError:
         findings.append(ArgumentFinding(UNDECIDED, "not decided: it nests too deep"))
+    except OverflowError:  # an integer divided by a number that is none
+        findings.append(ArgumentFinding(UNDECIDED, "not decided: a number is too large"))
     except Exception as error:  # noqa: BLE001  (jsonschema fails as it likes on malformed schemas)
         findings.append(ArgumentFinding(SCHEMA, _words_of_failure(error)))
     else:

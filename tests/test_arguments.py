@@ -413,6 +413,12 @@ def test_a_caller_at_the_end_of_the_stack_meets_no_panic(name, capfd):
     assert capfd.readouterr().err == ""
 
 
+def test_an_integer_beyond_what_division_takes_is_not_decided():
+    report = validate_arguments({"multipleOf": 0.5}, "1" + "0" * 400)
+    assert [finding.kind for finding in report.findings] == ["undecided"]
+    assert not report.complete
+
+
 def test_at_most_so_many_findings_are_kept():
     report = validate_arguments(of({"items": {"type": "null"}}), {"v": [1] * 50}, max_findings=7)
     assert len(report.findings) == 7

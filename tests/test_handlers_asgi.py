@@ -116,10 +116,11 @@ def serve(middleware, wire, scope=None):
         {"type": "websocket", "path": CHAT, "headers": []},
         scope_of("/v1/embeddings"),
         scope_of(method="GET"),
-        scope_of(method="PUT"),
+        scope_of(method="HEAD"),
+        scope_of(method="DELETE"),
         scope_of(CHAT + "/x"),
-        scope_of(headers=[(b"content-type", b"multipart/form-data; boundary=x")]),
-        scope_of(headers=[(b"Content-Type", b"text/plain")]),
+        scope_of("/V1/chat/completions"),
+        scope_of("/v1/chat/completions/../embeddings"),
     ],
     ids=str,
 )
@@ -297,6 +298,99 @@ def test_a_body_without_a_type_is_taken_for_json():
     )
     suffix = scope_of(headers=[(b"content-type", b"Application/Problem+JSON; charset=x")])
     assert serve(PreflightMiddleware(Application()), Wire([BAD]), suffix).status == 400
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        b"application/json\xa0",  # a space for `str`, and so for email.message and FastAPI
+        b"\x85application/json",
+        b"",
+        b"\xa0",
+        b"text/plain",
+        b"application/octet-stream",
+        b"multipart/form-data; boundary=x",
+        b"application/x-www-form-urlencoded",
+        b"application/x; application/json",
+        b"APPLICATION/JSON;charset=utf-16",
+        b"application/vnd.x+json",
+    ],
+)
+def test_no_content_type_leads_an_object_past_the_check(value):
+    # Starlette's `request.json()` never looks at the type.
+    scope = scope_of(headers=[(b"content-type", value)])
+    for chunks in ([BAD], [b"", b" \r\n\t", BAD[:1], BAD[1:]], [b"\xef\xbb\xbf" + BAD]):
+        application = Application()
+        assert serve(PreflightMiddleware(application), Wire(chunks), scope).status == 400
+        assert application.bodies == []
+    application = Application()
+    assert serve(PreflightMiddleware(application), Wire([GOOD[:9], GOOD[9:]]), scope).status == 200
+    assert application.bodies == [GOOD]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32-be"])
+@pytest.mark.parametrize("kind", [b"text/plain", b"application/json"])
+def test_what_a_json_reader_decodes_by_itself_is_not_let_through(encoding, kind):
+    encoded = (" " + BAD.decode()).encode(encoding)
+    assert json.loads(encoded) == json.loads(BAD)
+    scope = scope_of(headers=[(b"content-type", kind)])
+    assert serve(PreflightMiddleware(Application()), Wire([encoded]), scope).status == 400
+
+
+@pytest.mark.parametrize("sent", [b"--x\r\n\r\n", b"a=1&b={}", b"", b"[{}]", b"\x00\x01{"])
+def test_other_types_stream_through_from_the_first_byte_on(sent):
+    scope = scope_of(headers=[(b"content-type", b"multipart/form-data; boundary=x")])
+    chunks = [b" ", sent, BAD]
+    application, wire = Application(), Wire(chunks)
+    taken = []
+
+    async def app(scope, receive, send):
+        taken.append(wire.taken)
+        await application(scope, receive, send)
+
+    assert serve(PreflightMiddleware(app), wire, scope).status == (200 if sent else 400)
+    assert application.bodies == ([b" " + sent + BAD] if sent else [])
+    assert taken == ([1 + len(sent)] if sent else [])  # no more than the first byte needs
+
+
+def test_a_body_that_is_blank_for_long_is_held_to_the_limits():
+    scope = scope_of(headers=[(b"content-type", b"text/plain")])
+    wire = Wire([b" " * 50_000] * 10)
+    middleware = PreflightMiddleware(Application(), max_body_bytes=200_000)
+    assert serve(middleware, wire, scope).status == 413
+    slow = Wire([b" ", b" "], wait=0.2)
+    middleware = PreflightMiddleware(Application(), receive_timeout=0.1)
+    assert serve(middleware, slow, scope).status == 408
+
+
+def test_a_client_that_goes_before_the_first_byte_is_the_affair_of_the_application():
+    scope = scope_of(headers=[(b"content-type", b"text/plain")])
+    application = Application()
+    assert serve(PreflightMiddleware(application), Wire([]), scope).sent == []
+    assert application.bodies == []
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "//v1/chat/completions",
+        "/v1//chat/completions",
+        "/v1/chat/completions/",
+        "/v1/./chat/completions",
+        "/v1/x/../chat/completions",
+        "///v1/chat//completions//",
+    ],
+)
+def test_spellings_that_something_behind_may_take_for_the_path_are_checked(path):
+    assert serve(PreflightMiddleware(Application()), Wire([BAD]), scope_of(path)).status == 400
+    mounted = scope_of("/llm" + path, root_path="/llm")
+    assert serve(PreflightMiddleware(Application()), Wire([BAD]), mounted).status == 400
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "PATCH"])
+def test_every_method_with_a_body_is_checked(method):
+    scope = scope_of(method=method)
+    assert serve(PreflightMiddleware(Application()), Wire([BAD]), scope).status == 400
 
 
 def test_other_types_can_be_refused():
@@ -581,6 +675,7 @@ def test_a_large_request_does_not_stall_the_others(name):
     assert max(gaps) < 1.0
 
 
+@pytest.mark.parametrize("as_dependency", [False, True])
 @pytest.mark.parametrize(
     ("policy", "size", "in_the_loop"),
     [
@@ -592,17 +687,32 @@ def test_a_large_request_does_not_stall_the_others(name):
         (Policy(strict_only=False), 20_000, False),
     ],
 )
-def test_a_check_that_may_take_long_for_its_size_leaves_the_loop_sooner(policy, size, in_the_loop):
+def test_a_check_that_may_take_long_for_its_size_leaves_the_loop_sooner(
+    policy, size, in_the_loop, as_dependency
+):
     class Watched(Guard):
         def check(self, body, api="auto"):
             threads.append(threading.current_thread())
             return super().check(body, api)
 
+    class Request:
+        async def body(self):
+            return text
+
     threads = []
-    middleware = PreflightMiddleware(Application(), guard=Watched(policy))
-    wire = Wire([body("chat", ("a",), user="u" * size)])
-    asyncio.run(middleware(scope_of(), wire.receive, wire.send))
-    assert wire.status == 200
+    text = body("chat", ("a",), user="u" * size)
+    guard = Watched(policy)
+    if as_dependency:
+        pytest.importorskip("fastapi")
+        from schemaguard.handlers.fastapi import Preflight
+
+        assert asyncio.run(Preflight(guard=guard).chat(Request())).ok
+    else:
+        wire = Wire([text])
+        asyncio.run(
+            PreflightMiddleware(Application(), guard=guard)(scope_of(), wire.receive, wire.send)
+        )
+        assert wire.status == 200
     assert [thread is threading.current_thread() for thread in threads] == [in_the_loop]
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import socket
+import threading
 import time
 
 import pytest
@@ -439,6 +441,24 @@ def test_streams_are_put_together_as_the_verifier_does_it(scored):
     assert as_dict(got)["calls_with_another_finish"] == 1
 
 
+def test_of_several_streamed_choices_the_first_is_looked_at(scored):
+    def chunk(index, arguments=None, finish=None):
+        delta = {}
+        if arguments is not None:
+            function = {"name": "list_files", "arguments": arguments}
+            delta = {"tool_calls": [{"index": 0, "function": function}]}
+        return {"choices": [{"index": index, "delta": delta, "finish_reason": finish}]}
+
+    stream = [chunk(1, '{"pa'), chunk(0, '{"path"'), chunk(1, "th"), chunk(0, ': "/"}')]
+    stream += [chunk(1, None, "length"), chunk(0, None, "tool_calls"), chunk(1, "!", "stop")]
+    together = [{"choices": [c for chunk in stream for c in chunk["choices"]]}]
+    for chunks_ in (stream, together):
+        got = scored([{"request": REQUEST, "response": chunks_}])
+        assert rate(got.schema_accuracy) == (1, 1)
+    alone = [chunk(1, '{"path": "/"}'), chunk(1, None, "tool_calls")]
+    assert rate(scored([{"request": REQUEST, "response": alone}]).schema_accuracy) == (1, 1)
+
+
 def test_a_log_may_be_compressed(tmp_path):
     records = made(3)
     plain = write(tmp_path / "a.jsonl", records)
@@ -535,6 +555,22 @@ def test_lines_without_an_index_are_joined_by_their_number(scored):
     assert list(scored(pairs).outcomes) == [0, 1, 1 | 2 | 4 | 8]
 
 
+def test_a_line_without_an_index_takes_that_of_no_other(scored):
+    good, bad = [call("get_weather", GOOD)], [call("get_weather", "{}")]
+    pair = {"request": REQUEST, "response": completion(good, "tool_calls")}
+    for runs in (
+        [result(2, bad), pair, pair],  # the second line is not the second request
+        [pair, pair, result(2, bad)],
+        [pair, pair, result(2, good), result(2, bad)],
+    ):
+        got = scored(runs)
+        assert rate(got.schema_accuracy) == (2, 3)
+        assert got.tally.requests == 3
+        assert got.superseded == len(runs) - 3
+        assert got.unjoined == 1
+        assert got.outcomes[2] == 1 | 2  # seen, called, and not valid
+
+
 # ------------------------------------------------------------------------------------ hostile lines
 
 
@@ -627,6 +663,28 @@ def test_what_is_no_regular_file_is_refused(tmp_path):
         score(str(tmp_path))
     with pytest.raises(ScoreError, match="regular"):
         score("/dev/null")
+
+
+def test_a_pipe_without_a_writer_is_refused_at_once(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    ended = threading.Event()
+
+    def run():
+        with pytest.raises(ScoreError, match="regular"):
+            score(str(pipe))
+        ended.set()
+
+    threading.Thread(target=run, daemon=True).start()
+    assert ended.wait(10)
+
+
+def test_an_integer_beyond_what_division_takes_is_nobody_s_fault(scored):
+    schema = {"type": "object", "properties": {"a": {"multipleOf": 0.5}}}
+    calls = [call("f", '{"a": 1' + "0" * 400 + "}")]
+    got = scored([result(1, calls, tools=[function("f", schema)])], profile=None)
+    assert rate(got.schema_accuracy) == (0, 1)
+    assert got.tally.left_out_undecided == 1
 
 
 BOMB = {f"d{i}": {"allOf": [{"$ref": f"#/$defs/d{i + 1}"}] * 2} for i in range(40)}

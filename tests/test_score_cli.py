@@ -77,6 +77,22 @@ def test_a_baseline_adds_trigger_similarity(capfd, log, tmp_path):
     assert trigger["tool_call_f1"]["value"] == pytest.approx(2 / 3)
 
 
+def test_a_baseline_that_cannot_be_read_is_no_baseline(capfd, log, tmp_path):
+    for lines, status in (([], 1), (["nonsense"], 1), ([result(99, GOOD)], 0)):
+        official = write(tmp_path / "o", lines)
+        got, out, _ = call(capfd, "score", log, "--baseline", official)
+        assert got == status
+        assert "no request is in both the log and the baseline\n" in out
+        unread = "lines of the baseline not read, not-json: 1; the first is line 1"
+        assert (unread in out) is (lines == ["nonsense"])
+        out = call(capfd, "score", log, "--baseline", official, "--output-format", "json")[1]
+        trigger = json.loads(out)["scores"][0]["trigger"]
+        assert trigger["baseline_requests"] == (1 if status == 0 else 0)
+        assert trigger["baseline_unread_lines"] == (
+            {"not-json": 1} if lines == ["nonsense"] else {}
+        )
+
+
 def test_two_runs_are_compared(capfd, tmp_path):
     first = write(tmp_path / "1", [result(i, GOOD) for i in range(1, 11)])
     second = write(tmp_path / "2", [result(i, BAD) for i in range(1, 11)])

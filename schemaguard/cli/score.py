@@ -111,7 +111,8 @@ def run(options: argparse.Namespace) -> int:
         if options.compare is not None:
             comparison = Comparison(scores[0][0], scores[1][0])
         output.write(_WRITERS[options.output_format](scores, comparison))
-    return 1 if any(_fails(made, options.min_accuracy) for made, _ in scores) else 0
+    failed = any(_fails(made, options.min_accuracy) for made, _ in scores)
+    return int(failed or (official is not None and not official.tally.requests))
 
 
 def _fails(score: Score, least: float | None) -> bool:

@@ -9,8 +9,8 @@
 
     vllm serve … --middleware schemaguard.handlers.asgi.PreflightMiddleware
 
-(there, settings come from the environment: `schemaguard.handlers.settings`). Only POST requests to
-the configured paths with a JSON body are looked at. Of these the body is read whole, up to a limit;
+(there, settings come from the environment: `schemaguard.handlers.settings`). Only requests with a
+JSON body to the configured paths are looked at. Of these the body is read whole, up to a limit;
 an accepted one goes on byte for byte. Everything else streams through, and no response is touched,
 except for one header when a policy changed the request. Nothing beyond the standard library is
 needed; the event loop is asyncio's.
@@ -19,18 +19,23 @@ needed; the event loop is asyncio's.
 from __future__ import annotations
 
 import asyncio
+import re
 from concurrent.futures import ThreadPoolExecutor
+from posixpath import normpath
 from time import perf_counter
 
 from schemaguard.handlers.bodies import Answer
 from schemaguard.handlers.guard import CHANGES_HEADER, Guard
 from schemaguard.handlers.metrics import CONTENT_TYPE
 from schemaguard.handlers.receiving import (
+    CHECK,
+    PEEK,
     TIMED_OUT,
     BodyError,
     ClientGoneError,
     Room,
-    is_checked,
+    peek,
+    plan_of,
     read_whole,
     throw_away,
 )
@@ -60,7 +65,13 @@ PATHS = {
     "/v1/responses": RESPONSES,
     "/v1/messages": MESSAGES,
     "/invocations": AUTO,
+    "/generate": AUTO,
+    "/inference/v1/generate": AUTO,
+    "/vertex_generate": AUTO,
 }
+
+#: Methods with a body; SGLang takes some requests by PUT.
+METHODS = ("POST", "PUT", "PATCH")
 
 #: Bodies up to this size are checked in the event loop: that takes a few milliseconds at the most,
 #: and a thread costs a switch each way. Where it is counted what an engine would do with a schema,
@@ -69,6 +80,14 @@ INLINE_BYTES = 128 << 10
 INLINE_BYTES_COUNTED = 8 << 10
 #: Larger ones wait for one of so many threads; more would only wait for each other.
 WORKERS = 2
+
+
+def inline_bytes(policy: Policy) -> int:
+    """Up to which size bodies are checked in the event loop."""
+    return INLINE_BYTES_COUNTED if policy.counts_work else INLINE_BYTES
+
+
+_NOT_NORMAL = re.compile(r"//|/\.|/$").search
 
 
 class PreflightMiddleware:
@@ -80,7 +99,8 @@ class PreflightMiddleware:
     Args:
         app: the application.
         paths: what to look at: path → "chat", "responses", "messages" or "auto"; or paths alone,
-            for "auto". Without a trailing slash; a mount point in front of it may be left out.
+            for "auto". Without a trailing slash; a mount point in front of it may be left out, and
+            slashes too many in a request do not matter.
         policy: what is checked, and what becomes of bad tools.
         guard: decides instead of one made of `policy`, `errors` and `json_log`.
         errors: form of the error bodies; see `schemaguard.handlers.Guard`.
@@ -90,8 +110,9 @@ class PreflightMiddleware:
         max_buffered_bytes: of all bodies that are received or checked at one time; what does not
             fit is answered with 503.
         encodings: "refuse" answers a compressed body with 415, "pass" lets it through unchecked.
-        other_types: "pass" lets bodies that do not say that they are JSON through unchecked,
-            "refuse" answers them with 415. No type at all is taken for JSON.
+        other_types: "pass" lets bodies that do not say that they are JSON through unchecked, unless
+            they begin like a JSON object; "refuse" answers them with 415. No type at all is taken
+            for JSON.
         metrics_path: answers GET with the metrics; by default none does.
     """
 
@@ -129,8 +150,7 @@ class PreflightMiddleware:
             settings.policy, errors=settings.errors, json_log=settings.json_log
         )
         self.paths = dict(PATHS) if settings.paths is None else settings.paths
-        counted = self.guard.policy.counts_work
-        self._inline_bytes = INLINE_BYTES_COUNTED if counted else INLINE_BYTES
+        self._inline_bytes = inline_bytes(self.guard.policy)
         self._room = Room(settings.max_buffered_bytes)
         self._threads: ThreadPoolExecutor | None = None
 
@@ -139,7 +159,7 @@ class PreflightMiddleware:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        if scope["method"] == "POST":
+        if scope["method"] in METHODS:
             api = self._api_of(scope)
             if api is not None:
                 await self._guarded(api, scope, receive, send)
@@ -154,10 +174,16 @@ class PreflightMiddleware:
     def _api_of(self, scope: Scope) -> str | None:
         """The API of a path that is looked at."""
         path: str = scope["path"]
-        api = self.paths.get(path)
         root = scope.get("root_path") or ""
+        api = self._api_at(path)
         if api is None and root and path.startswith(root):
-            api = self.paths.get(path[len(root) :])
+            api = self._api_at(path[len(root) :])
+        return api
+
+    def _api_at(self, path: str) -> str | None:
+        api = self.paths.get(path)
+        if api is None and _NOT_NORMAL(path):  # an application may take one path for the other
+            api = self.paths.get(normpath("/" + path.lstrip("/")))
         return api
 
     async def _guarded(self, api: str, scope: Scope, receive: Receive, send: Send) -> None:
@@ -165,7 +191,10 @@ class PreflightMiddleware:
         began = perf_counter()
         with self._room.hold() as hold:
             try:
-                checked = is_checked(scope["headers"], self.settings)
+                plan = plan_of(scope["headers"], self.settings)
+                checked = plan == CHECK
+                if plan == PEEK:
+                    checked, receive = await peek(receive, self.settings)
                 body = (
                     await read_whole(scope["headers"], receive, self.settings, hold)
                     if checked

@@ -18,7 +18,7 @@ from schemaguard.handlers import tools as reading
 from schemaguard.handlers.advice import advice
 from schemaguard.handlers.edits import mend
 from schemaguard.handlers.enforcement import enforced
-from schemaguard.handlers.formats import read_answer_schemas
+from schemaguard.handlers.formats import read_constraints
 from schemaguard.handlers.messages import ChatView
 from schemaguard.handlers.policy import Policy
 from schemaguard.handlers.reading import read_body
@@ -34,12 +34,12 @@ from schemaguard.request import MAX_TOOLS, check_request
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any, TypeGuard
+    from collections.abc import Callable, Iterator
+    from typing import Any
 
     from schemaguard.handlers.cache import VerdictCache
-    from schemaguard.handlers.formats import AnswerSchema
-    from schemaguard.handlers.tools import Body, Tokens, Tool
+    from schemaguard.handlers.formats import Constraint
+    from schemaguard.handlers.tools import Tokens, Tool
     from schemaguard.report import Diagnostic, Report
 
 DEFAULT_POLICY = Policy()
@@ -101,11 +101,12 @@ def _decide_document(
     document: Document, api: str, policy: Policy, known: VerdictCache | None
 ) -> Decision:
     is_object = document.readable and document.value.__class__ is dict
+    apis = reading.APIS if api == reading.AUTO else (api,)
     if api == reading.AUTO and is_object:
         api = reading.api_of(document.value)
     case = _Case(document, None if api == reading.AUTO else api, policy)
     if is_object:
-        case.read()
+        case.read(apis)
     if not (is_object and case.is_plain(known)):
         case.check()
     if is_object:
@@ -124,15 +125,20 @@ class _Case:
         self.tools: list[Tool] = []
         self.choice = reading.Choice()
         self.profiles: list[tuple[str, ...]] = []
-        self.answer_schemas: list[AnswerSchema] = []
+        self.constraints: list[Constraint] = []
         self.findings: list[Finding] = []
         self.total = 0
         self.refusal: Finding | None = None
         self.status = BAD_REQUEST
         self.faulty: set[int] = set()
 
-    def read(self) -> None:
-        """Find the schemas, what each is checked with, and the choice among the tools."""
+    def read(self, apis: tuple[str, ...]) -> None:
+        """Find the schemas, what each is checked with, and the choice among the tools.
+
+        Args:
+            apis: those that the body may be for: of a shape that looks like one API, a server that
+                has several at one path may make another.
+        """
         assert self.api is not None  # noqa: S101  (told, or told by the shape)
         self.tools = reading.read_tools(self.body, self.api)
         self.choice = reading.read_choice(self.body, self.api)
@@ -144,7 +150,7 @@ class _Case:
             for tool in self.tools
         ]
         if self.policy.profiles_for_answer:
-            self.answer_schemas = read_answer_schemas(self.body, self.api)
+            self.constraints = read_constraints(self.body, apis, self.policy.limits)
 
     def decision(self) -> Decision:
         """What was found, for the caller."""
@@ -180,7 +186,7 @@ class _Case:
         tools = self.body.get("tools")
         if tools.__class__ is not list and tools is not None:
             return False
-        if len(self.tools) > MAX_TOOLS or not has_plain_rest(self.body, self.api):
+        if len(self.tools) > MAX_TOOLS or not reading.has_plain_rest(self.body, self.api):
             return False
         for tool, profiles in zip(self.tools, self.profiles, strict=True):
             if not tool.plain or (
@@ -190,11 +196,14 @@ class _Case:
         for name in self._names():
             if next(self._about_tools(name), None) is not None:
                 return False
+        return all(self._is_clean_constraint(answer, known) for answer in self.constraints)
+
+    def _is_clean_constraint(self, answer: Constraint, known: VerdictCache | None) -> bool:
+        """Whether no profile has anything to say about what the answer is held to."""
         profiles = self.policy.profiles_for_answer
-        return all(
-            answer.schema.__class__ is dict and self._is_clean(answer.schema, profiles, known)
-            for answer in self.answer_schemas
-        )
+        if answer.schema is None:
+            return all(not any(answer.faults(self.policy.profile(name))) for name in profiles)
+        return answer.schema.__class__ is dict and self._is_clean(answer.schema, profiles, known)
 
     def _is_clean(self, schema: Any, profiles: tuple[str, ...], known: VerdictCache | None) -> bool:
         """Whether none of the profiles has anything to say about a schema."""
@@ -262,9 +271,20 @@ class _Case:
         for name in self._names()[1:]:
             for said in self._about_tools(name):
                 add(said.diagnostic, said.diagnostic.pointer_within(MAX_KEPT_POINTER))
-        for answer in self.answer_schemas:
+        for answer in self.constraints:
             for name in self.policy.profiles_for_answer:
-                self._add_report(self._report(answer.schema, name), answer.at)
+                self._check_constraint(answer, name)
+
+    def _check_constraint(self, answer: Constraint, name: str) -> None:
+        """Record what a profile says about what the answer is held to."""
+        if answer.schema is not None:
+            self._add_report(self._report(answer.schema, name), answer.at, within=answer.within)
+            return
+        said = {(f.code, f.pointer) for f in self.findings}
+        for diagnostic in answer.faults(self.policy.profile(name)):
+            finding = self._schema_finding(diagnostic, answer.at, None, name)
+            if (finding.code, finding.pointer) not in said:
+                self._keep(finding, None)
 
     def _names(self) -> list[str]:
         """The profiles of this request: first the one that the whole of it is held to."""
@@ -309,11 +329,17 @@ class _Case:
             return report
         return preflight.check(schema, profile, limits=limits, max_diagnostics=report.total)
 
-    def _add_report(self, report: Report, at: Tokens, index: int | None = None) -> None:
+    def _add_report(
+        self,
+        report: Report,
+        at: Tokens,
+        index: int | None = None,
+        within: Callable[[str], str] | None = None,
+    ) -> None:
         """Record what a report says; the same said by another profile is said once."""
         said = {(f.code, f.pointer) for f in self.findings}
         for diagnostic in report.diagnostics:
-            finding = self._schema_finding(diagnostic, at, index, report.profile)
+            finding = self._schema_finding(diagnostic, at, index, report.profile, within)
             if (finding.code, finding.pointer) not in said:
                 self._keep(finding, index)
         self.total += report.total - len(report.diagnostics)
@@ -321,11 +347,16 @@ class _Case:
             self.faulty.add(index)
 
     def _schema_finding(
-        self, diagnostic: Diagnostic, at: Tokens, index: int | None, profile: str
+        self,
+        diagnostic: Diagnostic,
+        at: Tokens,
+        index: int | None,
+        profile: str,
+        within: Callable[[str], str] | None = None,
     ) -> Finding:
-        within = diagnostic.pointer_within(MAX_KEPT_POINTER)
-        pointer = pointer_of(None, at) + within
-        return self._finding(diagnostic, pointer, index, within, profile)
+        place = diagnostic.pointer_within(MAX_KEPT_POINTER)
+        place = place if within is None else within(place)
+        return self._finding(diagnostic, pointer_of(None, at) + place, index, place, profile)
 
     def _finding(
         self,
@@ -382,31 +413,3 @@ def _tool_at(pointer: str, places: dict[str, int]) -> int | None:
             return index
         pointer = pointer[: pointer.rindex("/")]
     return None
-
-
-def has_plain_rest(body: Body, api: str | None) -> bool:
-    """Whether what else the full check looks at is absent or in everyday form."""
-    if api == reading.MESSAGES:
-        return True
-    if api == reading.RESPONSES:
-        text = body.get("text")
-        form = text.get("format") if text.__class__ is dict else None
-        return not _is_schema_form(form) or _is_plain_form(form)
-    messages = body.get("messages")
-    if messages.__class__ is list:
-        for message in messages:
-            if message.__class__ is dict and "tools" in message:
-                return False
-    form = body.get("response_format")
-    return not _is_schema_form(form) or _is_plain_form(form.get("json_schema"))
-
-
-def _is_schema_form(form: Any) -> TypeGuard[dict[str, Any]]:
-    return form.__class__ is dict and form.get("type") == "json_schema"
-
-
-def _is_plain_form(form: Any) -> bool:
-    if form.__class__ is not dict:
-        return False
-    name, schema = form.get("name"), form.get("schema")
-    return name.__class__ is str and name != "" and (schema is None or schema.__class__ is dict)

@@ -19,7 +19,7 @@ from fastapi import Request  # noqa: TC002  (FastAPI reads the annotation)
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
-from schemaguard.handlers.asgi import INLINE_BYTES
+from schemaguard.handlers.asgi import inline_bytes
 from schemaguard.handlers.guard import Guard
 from schemaguard.handlers.policy import Policy
 from schemaguard.handlers.tools import AUTO, CHAT, MESSAGES, RESPONSES
@@ -59,6 +59,7 @@ class Preflight:
         self.guard = guard or Guard(policy or Policy())
         if self.guard.policy.on_reject != "error":
             raise ValueError("a dependency cannot change a request; use the middleware")
+        self._inline_bytes = inline_bytes(self.guard.policy)
 
     async def __call__(self, request: Request) -> Decision:
         """Check a request, whose API its shape tells."""
@@ -78,7 +79,7 @@ class Preflight:
 
     async def _check(self, request: Request, api: str) -> Decision:
         body = await request.body()
-        if len(body) <= INLINE_BYTES:
+        if len(body) <= self._inline_bytes:
             outcome = self.guard.check(body, api)
         else:
             outcome = await run_in_threadpool(self.guard.check, body, api)

@@ -92,8 +92,22 @@ class Hold:
         self._taken = 0
 
 
-def is_checked(headers: Headers, settings: Settings) -> bool:
-    """Whether a body is JSON that can be read, by its headers; False to let it through.
+#: What is to be done with a body, by its headers.
+CHECK = "check"
+PEEK = "peek"
+PASS = "pass"  # noqa: S105  (to let pass)
+
+#: Bytes that are looked through for the beginning of a body.
+MAX_BLANK = 1 << 16
+#: What may stand in front of an object in any encoding that a JSON reader knows by itself.
+_BEFORE_OBJECT = b" \t\n\r\0\xef\xbb\xbf\xff\xfe"
+
+
+def plan_of(headers: Headers, settings: Settings) -> str:
+    """What to do with a body, by its headers: check it, let it through, or look how it begins.
+
+    Frameworks read a content type in different ways, and some not at all. So each type that speaks
+    of JSON is JSON here, an empty one is none, and of others it counts how the body begins.
 
     Raises:
         BodyError: it is neither checked nor let through.
@@ -103,24 +117,53 @@ def is_checked(headers: Headers, settings: Settings) -> bool:
     for name, value in headers:
         key = name.lower()
         if key == b"content-type":
-            types.append(value)
+            types.append(value.lower())
         elif key == b"content-encoding":
             encoded = encoded or value.strip().lower() not in (b"", b"identity")
-    if types and not any(map(_is_json, types)):
-        if settings.other_types == "pass":
-            return False
+    is_other = any(map(_is_said, types)) and not any(b"json" in value for value in types)
+    if is_other and settings.other_types != "pass":
         raise BodyError(UNSUPPORTED_MEDIA, "not-json-type", "the content type is not JSON")
     if encoded:
         if settings.encodings == "pass":
-            return False
+            return PASS
         words = "compressed request bodies are not accepted; send the body as it is"
         raise BodyError(UNSUPPORTED_MEDIA, "encoded-body", words)
-    return True
+    return PEEK if is_other else CHECK
 
 
-def _is_json(value: bytes) -> bool:
-    kind = value.split(b";", 1)[0].strip().lower()
-    return kind in (b"application/json", b"text/json") or kind.endswith(b"+json")
+def _is_said(value: bytes) -> bool:
+    return value.decode("latin-1").strip() != ""  # the spaces that `str` knows, as frameworks do
+
+
+async def peek(receive: Receive, settings: Settings) -> tuple[bool, Receive]:
+    """Whether a body begins like a JSON object, and what receives it from its first byte on.
+
+    Raises:
+        BodyError: nothing comes.
+    """
+    taken: list[MutableMapping[str, Any]] = []
+    blank = 0
+    is_object = False
+    try:
+        async with asyncio.timeout(settings.receive_timeout):
+            more = True
+            while more:
+                message = await receive()
+                taken.append(message)
+                chunk: bytes = message.get("body", b"")
+                rest = chunk.lstrip(_BEFORE_OBJECT)
+                blank += len(chunk) - len(rest)
+                # What is blank for so long is read as a whole, within the limits.
+                is_object = rest[:1] == b"{" or blank > MAX_BLANK
+                more = message.get("more_body", False) and not (rest or is_object)
+    except TimeoutError:
+        raise _too_slow(settings) from None
+    taken.reverse()
+
+    async def receive_again() -> MutableMapping[str, Any]:
+        return taken.pop() if taken else await receive()
+
+    return is_object, receive_again
 
 
 async def read_whole(headers: Headers, receive: Receive, settings: Settings, hold: Hold) -> bytes:
@@ -140,8 +183,7 @@ async def read_whole(headers: Headers, receive: Receive, settings: Settings, hol
         async with asyncio.timeout(settings.receive_timeout):
             return await _read(receive, limit, hold)
     except TimeoutError:
-        words = f"the body did not arrive within {settings.receive_timeout:g} seconds"
-        raise BodyError(TIMED_OUT, "slow-body", words) from None
+        raise _too_slow(settings) from None
 
 
 async def _read(receive: Receive, limit: int, hold: Hold) -> bytes:
@@ -184,3 +226,8 @@ def _exceeds(value: bytes, limit: int) -> bool:
 
 def _too_large(limit: int) -> BodyError:
     return BodyError(TOO_LARGE, "body-too-large", f"the body has more than {limit} bytes")
+
+
+def _too_slow(settings: Settings) -> BodyError:
+    words = f"the body did not arrive within {settings.receive_timeout:g} seconds"
+    return BodyError(TIMED_OUT, "slow-body", words)

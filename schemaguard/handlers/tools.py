@@ -11,7 +11,7 @@ import re
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any
+    from typing import Any, TypeGuard
 
     Tokens = tuple[str | int, ...]
     Body = dict[str, Any]
@@ -104,8 +104,11 @@ class Choice:
         return self.names is None or bool(tool.names & self.names)
 
     def demands(self, tool: Tool) -> bool:
-        """Whether there has to be a call, and it may be of this tool."""
-        return self.mode in ("required", "named") and self.allows(tool)
+        """Whether there has to be a call, and it may be of this tool.
+
+        A choice in which no name can be read may be of any.
+        """
+        return self.mode in ("required", "named") and (not self.names or self.allows(tool))
 
 
 def api_of(body: Body) -> str:
@@ -208,8 +211,8 @@ def read_choice(body: Body, api: str) -> Choice:
     entries = [said]
     choice.mode = "named"
     if said.get("type") == "allowed_tools":
-        inner = said.get("allowed_tools") if api == CHAT else said
-        inner = inner if inner.__class__ is dict else {}
+        inner = said.get("allowed_tools")  # Chat has it one object further in
+        inner = inner if inner.__class__ is dict else said
         choice.mode = "required" if inner.get("mode") == "required" else "auto"
         entries = _dicts(inner.get("tools"))
     choice.names = set()
@@ -237,6 +240,34 @@ def _read_messages_choice(choice: Choice, said: Any) -> None:
         choice.plain = False
         name = said.get("name")
         choice.names = {("function", name)} if name.__class__ is str else set()
+
+
+def has_plain_rest(body: Body, api: str | None) -> bool:
+    """Whether what else the full check looks at is absent or in everyday form."""
+    if api == MESSAGES:
+        return True
+    if api == RESPONSES:
+        text = body.get("text")
+        form = text.get("format") if text.__class__ is dict else None
+        return not _is_schema_form(form) or _is_plain_form(form)
+    messages = body.get("messages")
+    if messages.__class__ is list:
+        for message in messages:
+            if message.__class__ is dict and "tools" in message:
+                return False
+    form = body.get("response_format")
+    return not _is_schema_form(form) or _is_plain_form(form.get("json_schema"))
+
+
+def _is_schema_form(form: Any) -> TypeGuard[dict[str, Any]]:
+    return form.__class__ is dict and form.get("type") == "json_schema"
+
+
+def _is_plain_form(form: Any) -> bool:
+    if form.__class__ is not dict:
+        return False
+    name, schema = form.get("name"), form.get("schema")
+    return name.__class__ is str and name != "" and (schema is None or schema.__class__ is dict)
 
 
 def has_format(body: Body, api: str) -> bool:

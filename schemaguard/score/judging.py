@@ -215,7 +215,7 @@ def _judge(schema: _Schema, arguments: Any, tool: str, *, counts: bool) -> Verdi
         return Verdict(False, SCHEMA, NO_SCHEMA, tool=tool)
     try:
         error = schema.validator.first_error(arguments)
-    except (UndecidedError, RecursionError):
+    except (UndecidedError, RecursionError, OverflowError):
         return Verdict(False, UNDECIDED, UNDECIDED, tool=tool)
     except Exception as failure:  # noqa: BLE001  (jsonschema fails as it likes)
         return Verdict(False, SCHEMA, _reason_of_failure(failure), tool=tool)

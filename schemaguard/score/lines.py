@@ -53,11 +53,10 @@ class Lines(Closing):
     """
 
     def __init__(self, path: str) -> None:
-        self._raw: BinaryIO = open(path, "rb")  # noqa: SIM115  (closed in close)
-        status = os.fstat(self._raw.fileno())
+        status = os.stat(path)  # before it is opened: to open a pipe waits for its writer
         if not stat.S_ISREG(status.st_mode):
-            self._raw.close()
             raise ScoreError(f"{printable(path)}: only regular files can be scored")
+        self._raw: BinaryIO = open(path, "rb")  # noqa: SIM115  (closed in close)
         self.size = status.st_size
         self._file: BinaryIO = self._raw
         start = self._raw.read(len(_GZIP))

@@ -157,21 +157,30 @@ def _events(text: str) -> list[Any]:
     return chunks
 
 
+def _first_of_stream(chunks: list[Any]) -> list[dict[str, Any]]:
+    """The parts of the first choice. The verifier asks for one; of several, each says which."""
+    held = [chunk["choices"] for chunk in chunks if _first_choice(chunk) is not None]
+    numbered = [
+        choice
+        for choices in held
+        for choice in choices
+        if isinstance(choice, dict) and choice.get("index") == 0
+    ]
+    return numbered or [choices[0] for choices in held]
+
+
 def _together(chunks: list[Any]) -> dict[str, Any]:
     """The completion of a stream.
 
     Names are replaced and arguments joined; a call without an index is the first; a stream that
     ends without a reason ended with "stop".
     """
+    if not any(isinstance(chunk, dict) for chunk in chunks):
+        raise ShapeError("broken-stream")
     calls: dict[int, dict[str, Any]] = {}
     arguments: dict[int, list[str]] = {}
     finish = None
-    seen = False
-    for chunk in chunks:
-        choice = _first_choice(chunk)
-        seen = seen or isinstance(chunk, dict)
-        if choice is None:
-            continue
+    for choice in _first_of_stream(chunks):
         delta = choice.get("delta")
         parts = delta.get(TOOL_CALLS) if isinstance(delta, dict) else None
         for part in parts if isinstance(parts, list) else ():
@@ -186,8 +195,6 @@ def _together(chunks: list[Any]) -> dict[str, Any]:
                 text = function.get("arguments")
                 arguments.setdefault(index, []).append(text if isinstance(text, str) else "")
         finish = choice.get("finish_reason") or finish
-    if not seen:
-        raise ShapeError("broken-stream")
     for index, call in calls.items():
         call["function"]["arguments"] = "".join(arguments.get(index, ()))
     message = {TOOL_CALLS: list(calls.values()) or None}

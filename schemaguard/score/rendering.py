@@ -111,6 +111,8 @@ def _trigger(trigger: Trigger) -> dict[str, Any]:
         "precision": trigger.precision.as_dict(),
         "recall": trigger.recall.as_dict(),
         "tool_call_f1": trigger.f1.as_dict(),
+        "baseline_requests": trigger.official.tally.requests,
+        "baseline_unread_lines": dict(sorted(trigger.official.faults.items())),
     }
 
 
@@ -134,7 +136,7 @@ def text(
         lines.append(f"{safe(score.path)}: {_summary(score)}")
         for grid in _grids(score, trigger):
             lines += _text_grid(grid)
-        lines += ["", *(safe(note) for note in _notes(score))]
+        lines += ["", *(safe(note) for note in _notes(score, trigger))]
         lines.append("")
     if comparison is not None:
         lines += [f"{name}: {words}" for name, words in _compared(comparison)]
@@ -166,7 +168,7 @@ def markdown(
                 for at, row in enumerate(table)
             )
             parts.append(f"\n### {title}\n\n{body}")
-        parts += [f"\n{_escaped(note)}\n" for note in _notes(score)]
+        parts += [f"\n{_escaped(note)}\n" for note in _notes(score, trigger)]
         parts.append("\n")
     if comparison is not None:
         parts.append("## Comparison\n\n")
@@ -252,7 +254,7 @@ def _rate(rate: Rate | F1) -> tuple[str, str, str]:
     return "none" if rate.value is None else f"{rate.value:.2%}", interval, of
 
 
-def _notes(score: Score) -> Iterator[str]:
+def _notes(score: Score, trigger: Trigger | None) -> Iterator[str]:
     """What a reader has to know to trust the numbers."""
     tally = score.tally
     if tally.left_out:
@@ -271,9 +273,17 @@ def _notes(score: Score) -> Iterator[str]:
     if score.superseded:
         yield f"records replaced by later runs of the same request: {score.superseded:,}"
     if score.unjoined:
-        yield f"records with a data_index that cannot be joined: {score.unjoined:,}"
+        yield f"records without a data_index of their own, not joined: {score.unjoined:,}"
+    yield from _unread("lines", score)
+    if trigger is not None:
+        if not trigger.joined:
+            yield "no request is in both the log and the baseline"
+        yield from _unread("lines of the baseline", trigger.official)
+
+
+def _unread(what: str, score: Score) -> Iterator[str]:
     for kind, count in sorted(score.faults.items()):
-        yield f"lines not read, {kind}: {count:,}; the first is line {score.first_fault[kind]:,}"
+        yield f"{what} not read, {kind}: {count:,}; the first is line {score.first_fault[kind]:,}"
 
 
 def _compared(comparison: Comparison) -> Iterator[tuple[str, str]]:

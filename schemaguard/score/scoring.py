@@ -123,18 +123,19 @@ class _Reading:
         made = Score(self._path, None if self._judge is None else self._judge.profile)
         for number, record in self._records(made):
             index = record.index
-            if not record.indexed and number <= MAX_INDEX:
-                index = number  # the lines of the log are in the order of the requests
-            elif index is None:
-                made.unjoined += 1
-            elif latest is not None and latest[index] != number:
+            if index is not None and latest is not None and latest[index] != number:
                 made.superseded += 1
                 continue
-            if index is not None:
-                if index >= len(made.outcomes):
-                    made.outcomes.extend(bytes(index + 1 - len(made.outcomes)))
-                elif made.outcomes[index] and latest is None:
-                    return None
+            if not record.indexed and number <= MAX_INDEX:
+                # Lines are in the order of the requests; an index that another line says is its.
+                taken = made.outcomes if latest is None else latest
+                index = None if number < len(taken) and taken[number] else number
+            if index is None:
+                made.unjoined += 1
+            elif index >= len(made.outcomes):
+                made.outcomes.extend(bytes(index + 1 - len(made.outcomes)))
+            elif made.outcomes[index] and latest is None:
+                return None
             if not record.has_request and self._samples is not None and index is not None:
                 record.has_request, record.tools = self._samples.tools(index)
             outcome = made.tally.add(record, self._judge)
@@ -164,8 +165,6 @@ class _Reading:
         times = array("d")
         for number, record in self._records(Score(self._path, None)):
             index = record.index
-            if index is None and not record.indexed and number <= MAX_INDEX:
-                index = number
             if index is None:
                 continue
             if index >= len(lines):
@@ -198,11 +197,15 @@ class Trigger:
             model, only the official one, neither.
         precision, recall: with intervals.
         f1: `tool_call_f1`.
+        joined: how many requests are in both logs.
+        official: the baseline.
     """
 
     def __init__(self, model: Score, official: Score) -> None:
         counts = _joined(model, official, CALLED, SEEN)
         self.true_positive, self.false_positive, self.false_negative, self.true_negative = counts
+        self.joined = sum(counts)
+        self.official = official
         self.precision = Rate(self.true_positive, self.true_positive + self.false_positive)
         self.recall = Rate(self.true_positive, self.true_positive + self.false_negative)
         self.f1 = F1(self.true_positive, self.false_positive, self.false_negative)
