@@ -7,6 +7,7 @@ those that must keep a rewrite from being made.
 from __future__ import annotations
 
 import random
+import re
 from typing import Any
 
 import instances
@@ -21,7 +22,10 @@ def keeps_order(old: Any, new: Any) -> bool:
     while pending:
         one, other = pending.pop()
         if isinstance(one, dict) and isinstance(other, dict):
-            if [key for key in one if key in other] != [key for key in other if key in one]:
+            # What stands in the place of a reference has the order that it had there.
+            is_written = isinstance(one.get("$ref"), str) and "$ref" not in other
+            both = [key for key in one if key in other]
+            if not is_written and both != [key for key in other if key in one]:
                 return False
             pending += [(one[key], other[key]) for key in one if key in other]
         elif isinstance(one, list) and isinstance(other, list):
@@ -47,7 +51,19 @@ class Tools:
                 name: self.scalar(2) if self.one_in(4) else self.object(2)
                 for name in self.definitions
             }
+            if self.one_in(4):
+                root[self.word]["x/y"] = self.object(2)
+                root.setdefault("properties", {})["odd"] = {"$ref": f"#/{self.word}/x~1y"}
+        declared = root.get("properties", {})
+        shared = [name for name, held in declared.items() if self.refers_to_nothing(held)]
+        if shared and self.one_in(3):
+            declared["same"] = {"$ref": f"#/properties/{self.rng.choice(shared)}"}
         return root
+
+    @staticmethod
+    def refers_to_nothing(schema: Any) -> bool:
+        """Whether a reference to a schema is no circle of references."""
+        return isinstance(schema, dict) and "$ref" not in str(schema)
 
     def one_in(self, count: int) -> bool:
         return self.rng.randrange(count) == 0
@@ -138,6 +154,14 @@ class Tools:
                 {"oneOf": [self.object(depth + 2), self.object(depth + 2)]},
                 {"propertyNames": {"maxLength": 3}},
                 {"required": ["undeclared"]},
+                {"enum": [{}, {some[0]: "x"}]},
+                {"not": {"const": {}}},
+                {"allOf": [{"dependentRequired": {some[0]: [self.rng.choice(_NAMES)]}}]},
+                {"allOf": [{"unevaluatedProperties": False}]},
+                {"unevaluatedProperties": self.rng.choice((False, self.schema(depth + 2)))},
+                {"allOf": [self.object(depth + 2)], "unevaluatedProperties": False},
+                {"patternProperties": {"^k": self.object(depth + 2)}},
+                {"nullable": True},
             )
         )
 
@@ -185,6 +209,13 @@ class Tools:
                 {"if": self.object(depth + 1), "then": self.object(depth + 1)},
                 {"type": "object", "additionalProperties": self.schema(depth + 1)},
                 {"type": ["string", "object"], "properties": {"a": self.schema(depth + 1)}},
+                {"type": "array", "prefixItems": [self.scalar(depth)], "unevaluatedItems": False},
+                {"enum": [1, 2], "allOf": [{"enum": [1.0, "x"]}]},
+                {"type": "array", "contains": self.scalar(depth), "allOf": [{"minContains": 2}]},
+                {"anyOf": [{"not": {}}, self.scalar(depth)], "description": "d"},
+                {"type": "array", "prefixItems": [self.scalar(depth)], "maxItems": 1},
+                {"type": "object", "properties": {"a": False}, "additionalProperties": False},
+                {**self.object(depth + 1), "$defs": {"D": self.scalar(depth)}},
             )
         )
 
@@ -256,6 +287,13 @@ def lifted(value: Any, schema: Any, root: Any, depth: int = 0) -> Any:
     if isinstance(value, dict):
         declared = schema.get("properties", {})
         rest = schema.get("additionalProperties", True)
+        rest = schema.get("unevaluatedProperties", rest) if rest is True else rest
+        for pattern, held in schema.get("patternProperties", {}).items():
+            value = {
+                name: lifted(member, held, root, depth + 1) if re.search(pattern, name) else member
+                for name, member in value.items()
+            }
+            rest = True
         value = {
             name: lifted(member, declared.get(name, rest), root, depth + 1)
             for name, member in value.items()
@@ -290,12 +328,21 @@ def closed(schema: Any) -> Any:
 
 
 def of_openapi(schema: Any) -> Any:
-    """A copy in which `nullable`, which JSON Schema does not know, is a union with null."""
-    if isinstance(schema, list):
-        return [of_openapi(item) for item in schema]
+    """A copy in which `nullable`, which JSON Schema does not know, is a union with null.
+
+    Not at the root, which pointers start from: arguments are never null.
+    """
     if not isinstance(schema, dict):
         return schema
-    copy = {key: of_openapi(value) for key, value in schema.items()}
+    return {key: _of_openapi(value) for key, value in schema.items() if key != "nullable"}
+
+
+def _of_openapi(schema: Any) -> Any:
+    if isinstance(schema, list):
+        return [_of_openapi(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    copy = {key: _of_openapi(value) for key, value in schema.items()}
     if copy.get("nullable") is True:
         del copy["nullable"]
         held = {key: copy.pop(key) for key in ("$defs", "definitions") if key in copy}

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import stat
+import subprocess
 import sys
 
 import pytest
@@ -108,8 +110,29 @@ def test_references_are_brought_in_from_files_that_are_named(tools, capfd):
     tools.write_text(json.dumps({**root, "required": ["a"], "additionalProperties": False}))
 
     assert call(capfd, "fix", tools)[0] == 1
-    assert call(capfd, "fix", "--bundle", "common.json", "--", tools)[0] == 0
+    assert call(capfd, "fix", "--bundle", "common.json", tools)[0] == 0
     assert json.loads(tools.read_text())["$defs"] == {"id": {"type": "integer"}}
+
+
+def test_each_document_to_bring_in_is_named_by_an_option_of_its_own(tools, capfd):
+    (tools.parent / "a.json").write_text('{"$defs": {"x": {"$ref": "b.json#/$defs/y"}}}')
+    (tools.parent / "b.json").write_text('{"$defs": {"y": {"type": "integer"}}}')
+    root = {"type": "object", "properties": {"a": {"$ref": "a.json#/$defs/x"}}}
+    tools.write_text(json.dumps({**root, "required": ["a"], "additionalProperties": False}))
+
+    assert call(capfd, "fix", "--bundle", "a.json", "--bundle", "b.json", tools)[0] == 0
+    fixed = json.loads(tools.read_text())
+    assert fixed["$defs"] == {"x": {"$ref": "#/$defs/y"}, "y": {"type": "integer"}}
+
+
+def test_what_is_no_file_is_not_read_for_references(tools, capfd):
+    os.mkfifo(tools.parent / "pipe.json")
+
+    for name in ("pipe.json", "none.json", "."):
+        status, _, err = call(capfd, "fix", "--bundle", name, tools)
+        assert status == 2
+        assert name in err
+    assert tools.read_text() == OPEN
 
 
 def test_a_byte_order_mark_of_yaml_stays(tools, capfd):
@@ -144,3 +167,82 @@ def test_the_profile_of_the_configuration_counts_when_none_is_named(tools, capfd
 
     assert call(capfd, "fix", tools)[0] == 0
     assert tools.read_text() == OPEN  # fine for calls that are not strict
+
+
+def test_what_is_no_regular_file_is_not_waited_for(tools, capfd):
+    os.mkfifo(tools.parent / "pipe.json")
+
+    status, _, err = call(capfd, "fix", "pipe.json", os.devnull, tools)
+
+    assert status == 2
+    assert "pipe.json: no regular file" in err
+    assert f"{os.devnull}: no regular file" in err
+    assert tools.read_text() == FIXED
+
+
+def test_a_file_that_is_named_twice_is_in_the_patch_once(tools, capfd):
+    (tools.parent / "link.json").symlink_to(tools)
+
+    _, out, err = call(capfd, "fix", "--diff", "tools.json", "./tools.json", "link.json")
+
+    assert out.count("--- ") == 1
+    assert "1 files, 1 would be changed" in err
+
+
+def test_a_file_that_cannot_be_written_stays_and_the_others_are_fixed(tools, capfd, monkeypatch):
+    other = tools.parent / "a.json"
+    other.write_text(OPEN)
+    replace = os.replace
+
+    def fails_once(source, target):
+        if str(target).endswith("a.json"):
+            raise OSError(28, "No space left on device")
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", fails_once)
+    status, out, err = call(capfd, "fix", "a.json", "tools.json")
+
+    assert status == 2
+    assert "cannot write a.json: No space left on device" in err
+    assert "a.json: " not in out  # nothing was done to it
+    assert "2 files, 1 changed" in err
+    assert (other.read_text(), tools.read_text()) == (OPEN, FIXED)
+    assert sorted(os.listdir(tools.parent)) == ["a.json", "tools.json"]
+
+
+def test_a_file_that_changes_meanwhile_is_left_as_it_is(tools, capfd, monkeypatch):
+    from schemaguard.cli import fix as command
+
+    contents = [OPEN.encode(), OPEN.replace("open", "other").encode()]
+    monkeypatch.setattr(command, "content_of", lambda _: contents.pop(0))
+
+    status, _, err = call(capfd, "fix", "tools.json")
+
+    assert status == 2
+    assert "it was changed while it was fixed" in err
+    assert tools.read_text() == OPEN
+    assert os.listdir(tools.parent) == ["tools.json"]
+
+
+def test_a_run_that_is_ended_leaves_no_half_of_a_file(tools):
+    program = (
+        "import os, signal, sys\n"
+        "from schemaguard import cli\n"
+        "from schemaguard.cli import fix\n"
+        "seen = []\n"
+        "def content_of(path):\n"
+        "    seen.append(path)\n"
+        "    if len(seen) == 2:  # the new text is written, and not yet in place\n"
+        "        os.kill(os.getpid(), signal.SIGTERM)\n"
+        "    return open(path, 'rb').read()\n"
+        "fix.content_of = content_of\n"
+        "sys.exit(cli.main(['fix', 'tools.json']))\n"
+    )
+
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, timeout=60, check=False
+    )
+
+    assert done.returncode == 128 + signal.SIGTERM
+    assert tools.read_text() == OPEN
+    assert os.listdir(tools.parent) == ["tools.json"]

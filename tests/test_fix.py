@@ -485,6 +485,38 @@ def test_what_is_elsewhere_is_brought_in_with_all_that_it_refers_to(where):
     assert tree["properties"] == {"id": {"$ref": "#/$defs/id"}, "left": {"$ref": "#/$defs/tree"}}
 
 
+def test_of_two_files_with_one_name_neither_is_meant_by_it():
+    library = {name: {"$defs": {"id": {"type": "integer"}}} for name in ("x/c.json", "y/c.json")}
+
+    unclear = fix.to_profile(tool({"$ref": "c.json#/$defs/id"}), "dynamo", library=library)
+    clear = fix.to_profile(tool({"$ref": "x/c.json#/$defs/id"}), "dynamo", library=library)
+
+    assert not unclear.changed
+    assert clear.ok
+
+
+@pytest.mark.parametrize("identifier", [5, "http://[bad"])
+def test_a_document_with_a_wrong_identifier_does_not_hide_the_others(identifier):
+    library = {"a.json": {"$id": identifier}, "b.json": {"$defs": {"id": {"type": "integer"}}}}
+
+    assert fix.to_profile(tool({"$ref": "b.json#/$defs/id"}), "dynamo", library=library).ok
+
+
+def test_documents_that_lead_to_each_other_are_brought_in_once():
+    library = {
+        "a.json": {"$defs": {"x": {"type": "array", "items": {"$ref": "b.json#y"}}}},
+        "b.json": {"$defs": {"y": {"$anchor": "y", **tool({"$ref": "a.json#/$defs/x"})}}},
+    }
+
+    result = fix.to_profile(tool({"$ref": "a.json#/$defs/x"}), "dynamo", library=library)
+
+    assert result.ok
+    assert result.schema["$defs"] == {
+        "x": {"type": "array", "items": {"$ref": "#/$defs/y"}},
+        "y": tool({"$ref": "#/$defs/x"}),
+    }
+
+
 def test_an_anchor_becomes_a_pointer():
     schema = tool({"$ref": "#here"}, **{"$defs": {"b": {"$anchor": "here", "type": "string"}}})
 

@@ -86,6 +86,24 @@ def test_jsonc_keeps_comments_and_commas_before_brackets():
     )
 
 
+def test_a_comment_is_not_taken_for_the_space_between_members():
+    before = '{"type":"object",/*a*/"properties":/*b*/{"a":/*c*/{"type":/*d*/"string"/*e*/}/*f*/}}'
+
+    assert fix_text("t.jsonc", before, "dynamo").after == (
+        '{"type":"object",/*a*/"properties":/*b*/{"a":/*c*/{"type":/*d*/["string","null"]/*e*/}'
+        '/*f*/},"required":["a"],"additionalProperties":false}'
+    )
+
+
+def test_json_in_a_yaml_file_stays_json():
+    before = '{"type": "object", "properties": {"a": {"type": "string"}}}'
+
+    after = fix_text("t.yaml", before, "dynamo").after
+
+    assert after == fix_text("t.json", before, "dynamo").after
+    assert json.loads(after)["required"] == ["a"]
+
+
 def test_yaml_keeps_comments_styles_and_block_scalars():
     before = """# tools
 - name: t   # its name

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import difflib
 import os
+import signal
+import stat
 import sys
+from contextlib import contextmanager
 
 from schemaguard import config as configuration
 from schemaguard.cli.output import Output
@@ -52,10 +55,10 @@ def declare(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--bundle",
-        nargs="+",
+        action="append",
         default=[],
         metavar="FILE",
-        help="documents that references lead to; what they name is brought in",
+        help="a document that references lead to; what they name is brought in; repeatable",
     )
     group = parser.add_argument_group("inputs")
     group.add_argument("--stdin-filename", metavar="PATH", help="what to call standard input")
@@ -81,9 +84,32 @@ def run(options: argparse.Namespace) -> int:
     """Fix; what was done goes to standard output, what is left to standard error."""
     config = settings(options)
     work = _Fixing(options, config)
-    for path in work.paths():
-        work.fix(path)
+    done: set[str] = set()
+    with _ending_in_order():
+        for path in work.paths():
+            place = path if path == STDIN else os.path.realpath(path)
+            if place not in done:  # a patch that says things twice does not apply
+                done.add(place)
+                work.fix(path)
     return work.end()
+
+
+@contextmanager
+def _ending_in_order() -> Iterator[None]:
+    """Let `kill` end the run as Ctrl-C does, so that no half of a file is left behind."""
+
+    def end(number: int, _: object) -> None:
+        raise SystemExit(128 + number)
+
+    try:
+        before = signal.signal(signal.SIGTERM, end)
+    except ValueError:  # not the main thread, which alone is told
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 class _Fixing:
@@ -139,6 +165,9 @@ class _Fixing:
         if path == STDIN:
             label = self._options.stdin_filename or path
         try:
+            if path != STDIN and not stat.S_ISREG(os.stat(path).st_mode):
+                self._unreadable(path, "no regular file, so that it cannot be replaced")
+                return
             content = content_of(path)
             made = fix_text(
                 label,
@@ -155,20 +184,28 @@ class _Fixing:
             self._unreadable(path, str(error))
             return
         self._files += 1
+        writes = made.changed and not self._dry
+        if writes and path != STDIN and not self._write(path, content, made):
+            return
         self._changed += made.changed
         self._say(made, aside=path == STDIN)
         if path == STDIN and not self._dry:
             with Output(None) as output:
                 output.write(made.after or "", utf_8=True)
-        elif made.changed and not self._dry:
-            self._write(path, content, made)
 
-    def _write(self, path: str, content: bytes, made: FileFix) -> None:
+    def _write(self, path: str, content: bytes, made: FileFix) -> bool:
+        """Replace a file; where that fails it stays, is said, and the others are still fixed."""
         mark = "\ufeff" if content.startswith(b"\xef\xbb\xbf") else ""
-        with Output(path) as output:
-            if content_of(path) != content:
-                raise SchemaguardError(f"{printable(path)}: it was changed while it was fixed")
-            output.write(mark + (made.after or ""))
+        try:
+            _replace(path, content, mark + (made.after or ""))
+        except SchemaguardError as error:
+            self._failed = True
+            warn(str(error))
+            return False
+        except OSError as error:
+            self._unreadable(path, error.strerror or type(error).__name__)
+            return False
+        return True
 
     def _say(self, made: FileFix, *, aside: bool) -> None:
         """Say what was done; on standard error where standard output has something else."""
@@ -207,6 +244,13 @@ class _Fixing:
         if self._failed:
             return 2
         return 1 if self._left or (self._dry and self._changed) else 0
+
+
+def _replace(path: str, content: bytes, text: str) -> None:
+    with Output(path) as output:
+        output.write(text)
+        if content_of(path) != content:
+            raise SchemaguardError(f"{printable(path)}: it was changed while it was fixed")
 
 
 def _profiles(options: argparse.Namespace, config: Config) -> list[Profile]:

@@ -137,19 +137,34 @@ class _Walk:
 
     def of_name(self, schemas: list[Any], name: str) -> list[Any]:
         """The schemas of a member."""
-        found = []
+        found: list[Any] = []
+        rest: list[Any] = []
         for schema in schemas:
             declared = schema.get("properties")
-            if declared.__class__ is dict and name in declared:
-                found.append(declared[name])
-            elif "additionalProperties" in schema and not schema.get("patternProperties"):
-                found.append(schema["additionalProperties"])
-        return found
+            own = [declared[name]] if declared.__class__ is dict and name in declared else []
+            patterns = schema.get("patternProperties")
+            if patterns.__class__ is dict:
+                own += [held for pattern, held in patterns.items() if self._matches(pattern, name)]
+            if not own and "additionalProperties" in schema:
+                own.append(schema["additionalProperties"])
+            found += own
+            rest.append(schema.get("unevaluatedProperties"))
+        return found or rest
+
+    def _matches(self, pattern: str, name: str) -> bool:
+        from schemaguard.searching import Budget, UndecidedError, search  # noqa: PLC0415  (rare)
+
+        try:
+            return search(pattern, name, Budget(_MAX_STEPS))
+        except UndecidedError:
+            return False
 
     def of_index(self, schemas: list[Any], index: int) -> list[Any]:
         """The schemas of an item."""
         found = []
+        rest: list[Any] = []
         for schema in schemas:
+            rest.append(schema.get("unevaluatedItems"))
             items = schema.get("items")
             leading = schema.get("prefixItems")
             if items.__class__ is list:  # the old form
@@ -158,7 +173,7 @@ class _Walk:
                 found.append(leading[index])
             elif items is not None:
                 found.append(items)
-        return found
+        return found or rest
 
 
 def _steps(root: Any, pointer: str) -> tuple[str | int, ...]:

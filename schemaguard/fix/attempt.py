@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 
+from schemaguard import data
 from schemaguard.fix.context import Contexts
-from schemaguard.fix.draft import find
+from schemaguard.fix.draft import find, unshared
+from schemaguard.fix.links import Links
 from schemaguard.fix.rewrites import (
     OF_BOOLEANS,
     OF_THE_OBJECT,
@@ -37,6 +39,10 @@ MAX_ROUNDS = 100
 MAX_TRIALS = 400
 #: After so many findings of a rule that could not be answered, the others are taken for the same.
 MAX_FAILURES = 20
+
+#: JSON values that a draft may have: so many times those of the schema, and some.
+MAX_GROWTH = 4
+MIN_ROOM = 2_000
 
 NO_WAY = "no rewrite that keeps the meaning is known"
 
@@ -92,9 +98,13 @@ class Attempt:
         self.lossy_edits: list[Edit] = []
         self.needs_lossy: set[Key] = set()
         self._trials = MAX_TRIALS
+        self._lost = Links(root).lost
+        self._room = MIN_ROOM + MAX_GROWTH * (data.size(root) or 0)
         self.reports = self._check(root)
 
     def _check(self, root: Any) -> list[Report]:
+        # The check may tell schemas apart by identity, and a draft has some of them twice.
+        root = unshared(root)
         return [check(root, plan.profile) for plan in self._plans]
 
     def totals(self) -> list[int]:
@@ -108,6 +118,16 @@ class Attempt:
             for _ in range(MAX_ROUNDS):
                 if not self._round(lossy):
                     break
+
+    def _is_too_large(self, root: Any, changes: list[Change]) -> bool:
+        """Whether a draft has grown out of proportion.
+
+        What is written in the place of references, with references in it, doubles at each level.
+        """
+        size = data.size(root) or 0
+        if any(change.whole for change in changes):  # what is brought in is as large as it is
+            self._room = max(self._room, MIN_ROOM + MAX_GROWTH * size)
+        return size > self._room
 
     def _forget_refusals(self) -> None:
         self.refused = dict(self._forbidden)
@@ -172,9 +192,7 @@ class Attempt:
         if offers:
             if lossy:
                 self.needs_lossy.difference_update(finding.keys)
-            self._refuse(
-                finding, self._why_not(self._applied(self.root, finding.tokens, offers[0]))
-            )
+            self._refuse(finding, self._why_not(finding, offers[0]))
         return False
 
     def _refuse(self, finding: Finding, reason: str) -> None:
@@ -226,21 +244,38 @@ class Attempt:
 
     def _accept(self, root: Any, changes: list[Change], keys: list[Key]) -> bool:
         """Take a changed schema if it is better; see the module's first words."""
+        if self._is_too_large(root, changes):
+            return False
+        lost = Links(root).lost
+        if lost > self._lost:  # a reference would lead to nothing
+            return False
         reports = self._check(root)
+        opened = {change.leaves_open for change in changes} - {None}
+        if opened and any(d.pointer in opened for d in _open_objects(reports)):
+            return False
         exposes = any(change.exposes for change in changes)
         if not _is_better(self.reports, reports, keys, exposes):
             return False
         if exposes:
             self.exposed.update(keys)
         self.root = root
+        self._lost = lost
         self.reports = reports
         for change in changes:
             (self.lossy_edits if change.lossy else self.edits).extend(change.edits)
         self._forget_refusals()
         return True
 
-    def _why_not(self, root: Any) -> str:
-        """What is wrong with a schema that was not taken."""
+    def _why_not(self, finding: Finding, change: Change) -> str:
+        """What is wrong with a change that was not taken."""
+        root = self._applied(self.root, finding.tokens, change)
+        if self._is_too_large(root, [change]):
+            return "the schema would become many times as large"
+        if Links(root).lost > self._lost:
+            return "a reference leads into it, and would lead to nothing"
+        for diagnostic in _open_objects(self._check(root)):
+            if diagnostic.pointer == change.leaves_open:
+                return "only a lossy step would close it: it says that other names are welcome"
         for before, after in zip(self.reports, self._check(root), strict=True):
             if errors_of(after) > errors_of(before):
                 known = Counter(map(key_of, before.errors))
@@ -248,6 +283,10 @@ class Attempt:
                     if not known[key_of(diagnostic)]:
                         return f"{after.profile} would refuse it: {diagnostic.message}"
         return "what could be done without harm does not help"
+
+
+def _open_objects(reports: list[Report]) -> list[Diagnostic]:
+    return [d for report in reports for d in report.errors if d.name == "open-object"]
 
 
 def errors_of(report: Report) -> int:

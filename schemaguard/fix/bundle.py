@@ -9,9 +9,11 @@ from __future__ import annotations
 import os
 
 from schemaguard import data, sources
+from schemaguard.document import DEFAULT_LIMITS
 from schemaguard.errors import SchemaguardError, cut, printable
-from schemaguard.fix.draft import find, schemas, value_at
-from schemaguard.fix.rewrites.references import free_name, name_of
+from schemaguard.fix.draft import copied, find, schemas, value_at
+from schemaguard.fix.rewrites.definitions import free_name
+from schemaguard.fix.rewrites.references import name_of
 from schemaguard.report import pointer_of
 
 TYPE_CHECKING = False
@@ -49,12 +51,19 @@ def library_of(paths: Iterable[str]) -> dict[str, Any]:
     """
     library: dict[str, Any] = {}
     for path in paths:
-        with open(path, "rb") as file:
-            source = sources.read(path, file.read())
+        source = sources.read(path, _content(path))
         if not source.readable or len(source.parts) != 1:
             raise LibraryError(f"{printable(path)}: it is no single JSON or YAML document")
         library[path.replace(os.sep, "/")] = source.parts[0].value
     return library
+
+
+def _content(path: str) -> bytes:
+    """A file's content, and one byte more than may be read at the most: the reader says so then."""
+    if not os.path.isfile(path) and os.path.exists(path):  # a pipe may have no end
+        raise LibraryError(f"{printable(path)}: it is no regular file")
+    with open(path, "rb") as file:
+        return file.read(DEFAULT_LIMITS.max_bytes + 1)
 
 
 def brought(
@@ -115,15 +124,9 @@ def _resolver(root: Any, tokens: Tokens, library: Mapping[str, Any]) -> Any:
         except Exception:  # noqa: BLE001  (an unknown `$schema`)
             return draft.create_resource(contents)
 
-    known: dict[str, Any] = {}
+    own = resource(root)
+    base = own.id() or ""
     by_name: dict[str, Any] = {}
-    for path, contents in library.items():
-        made = resource(contents)
-        known[path] = made
-        by_name.setdefault(path.rpartition("/")[2], made)
-        identifier = contents.get("$id") if contents.__class__ is dict else None
-        if isinstance(identifier, str):
-            known.setdefault(identifier.rstrip("#"), made)
 
     def retrieve(uri: str) -> Any:
         found = by_name.get(uri.partition("#")[0].rpartition("/")[2])
@@ -131,9 +134,20 @@ def _resolver(root: Any, tokens: Tokens, library: Mapping[str, Any]) -> Any:
             raise referencing.exceptions.NoSuchResource(ref=uri)
         return found
 
-    own = resource(root)
-    base = own.id() or ""
-    registry = referencing.Registry(retrieve=retrieve).with_resources([(base, own), *known.items()])
+    registry: Any = referencing.Registry(retrieve=retrieve).with_resource(base, own)
+    for path, contents in library.items():
+        made = resource(contents)
+        name = path.rpartition("/")[2]
+        # Of two files with one name neither is meant by it.
+        by_name[name] = None if name in by_name else made
+        identifier = contents.get("$id") if contents.__class__ is dict else None
+        known = [(path, made)]
+        if isinstance(identifier, str) and identifier.rstrip("#") not in registry:
+            known.append((identifier.rstrip("#"), made))
+        try:
+            registry = registry.with_resources(known).crawl()
+        except Exception:  # noqa: BLE001  (an identifier that is none; the other documents count)
+            by_name[name] = None
     resolver = registry.crawl().resolver(base_uri=base)
     # Identifiers on the way change the base.
     for depth in range(1, len(tokens)):
@@ -190,7 +204,7 @@ class _Bundle:
         """Copy one definition, with its own references led to definitions."""
         name, contents, resolver = self.pending.pop()
         resolver = first if resolver is None else resolver
-        copy = _copied(contents)
+        copy = copied(contents)
         for tokens, schema in list(schemas(contents)):
             if tokens and schema.__class__ is dict and "$id" in schema:
                 raise BundleError("it leads to a schema with identifiers of its own")
@@ -213,20 +227,3 @@ class _Bundle:
 
 def _is_map(held: object) -> bool:
     return held.__class__ is dict
-
-
-def _copied(value: Any) -> Any:
-    top = [value]
-    pending: list[tuple[Any, Any]] = [(top, 0)]
-    while pending:
-        holder, key = pending.pop()
-        inner = holder[key]
-        if inner.__class__ is dict:
-            copy: Any = dict(inner)
-        elif inner.__class__ is list:
-            copy = list(inner)
-        else:
-            continue
-        holder[key] = copy
-        pending += [(copy, k) for k in (copy if copy.__class__ is dict else range(len(copy)))]
-    return top[0]

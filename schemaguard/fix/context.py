@@ -8,10 +8,12 @@ schema beside it, which holds for the same value, knows other properties.
 from __future__ import annotations
 
 from schemaguard.fix.draft import children
-from schemaguard.fix.meaning import Reader, target
+from schemaguard.fix.links import Links
+from schemaguard.fix.meaning import Reader, lists_containers, target
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from schemaguard.fix.draft import Tokens
@@ -38,11 +40,14 @@ _MAX_SUBSCHEMAS = 2_000
 class Contexts:
     """What stands in the way of narrowing each schema of a document."""
 
-    __slots__ = ("_beside", "_root", "_seen", "_turned", "reader")
+    __slots__ = ("_answers", "_beside", "_root", "_seen", "_turned", "links", "reader")
 
     def __init__(self, root: Any) -> None:
         self._root = root
         self.reader = Reader(root)
+        self.links = Links(root)
+        # Of each schema every member asks the same.
+        self._answers: dict[tuple[int, object], tuple[Any, Any]] = {}
         self._turned: dict[Tokens, str] = {}
         self._beside: dict[Tokens, str] = {}
         self._seen: set[Tokens] = set()
@@ -54,6 +59,9 @@ class Contexts:
 
     def _spread(self) -> None:
         pending: list[tuple[Tokens, Any, str | None, str | None]] = [((), self._root, None, None)]
+        for tokens, schema in self.links.named:
+            # What else holds there cannot be told, for the reference is not followed.
+            pending.append((tokens, schema, "a reference leads to it by a name", None))
         while pending:
             tokens, schema, turned, beside = pending.pop()
             news = tokens not in self._seen
@@ -81,7 +89,7 @@ class Contexts:
     def _turns(self, keyword: str, schema: dict[str, Any]) -> str | None:
         if keyword in _TURNED:
             return f"it stands below `{keyword}`"
-        if keyword == "oneOf" and not self.reader.are_disjoint(schema["oneOf"]):
+        if keyword == "oneOf" and not self.reader.are_disjoint(schema["oneOf"], with_nulls=True):
             return "it stands below `oneOf`, whose alternatives may overlap"
         return None
 
@@ -90,7 +98,12 @@ class Contexts:
         keyword = str(steps[0])
         if keyword in IN_PLACE:
             return _neighbour(keyword, schema)
+        inside = keyword in _OF_ITEMS or keyword in _OF_MEMBERS
+        if inside and self._any_in_place(schema, frozenset(), wholes=True):
+            return "`enum` or `const` lists whole values"
         if keyword in _OF_ITEMS:
+            if schema.get("uniqueItems") is True and self._has_union(schema[keyword]):
+                return "with `uniqueItems`, items that differ must still differ without nulls"
             if "contains" in schema:
                 return "`contains` speaks of the same items"
             if self._any_in_place(schema, _OF_ITEMS):
@@ -99,12 +112,59 @@ class Contexts:
             told = self.names_in_place(schema)
             if told is None or keyword != "properties" or steps[1] in told:
                 return "another schema speaks of the same member"
-        if keyword == "properties" and schema.get("patternProperties"):
+        patterns = schema.get("patternProperties")
+        if keyword == "properties" and patterns:
             return "`patternProperties` may speak of the same member"
+        if keyword == "patternProperties" and (
+            len(schema[keyword]) > 1 or schema.get("properties")
+        ):
+            return "more than one pattern or name may speak of the same member"
         return None
 
-    def _any_in_place(self, schema: dict[str, Any], keywords: frozenset[str]) -> bool:
-        """Whether a schema that holds for the same value has one of some keywords."""
+    def _once(self, asked: object, schema: Any, answer: Callable[[], Any]) -> Any:
+        """An answer about a schema of the document, found once."""
+        key = (id(schema), asked)
+        if key not in self._answers:
+            self._answers[key] = (schema, answer())  # kept, so that its identity stays its own
+        return self._answers[key][1]
+
+    def _has_union(self, schema: Any) -> bool:
+        """Whether there may be more than one way to read a value below a schema, or some."""
+        return bool(self._once("union", schema, lambda: self._finds_union(schema)))
+
+    def _finds_union(self, schema: Any) -> bool:
+        pending = [schema]
+        seen: set[int] = set()
+        while pending:
+            inner = pending.pop()
+            if inner.__class__ is list:
+                pending += inner
+            if inner.__class__ is not dict or id(inner) in seen:
+                continue
+            seen.add(id(inner))
+            if len(seen) > _MAX_SUBSCHEMAS or not _WAYS.isdisjoint(inner):
+                return True
+            pending += [child for _, child in children(inner)]
+            found = target(self._root, inner.get("$ref"))
+            pending += [] if found is None else [found[1]]
+        return False
+
+    def _any_in_place(
+        self, schema: dict[str, Any], keywords: frozenset[str], *, wholes: bool = False
+    ) -> bool:
+        """Whether a schema that holds for the same value has one of some keywords.
+
+        With `wholes`, also whether it lists objects or arrays, or the schema itself does.
+        """
+        asked = (keywords, wholes)
+        found = self._once(asked, schema, lambda: self._finds_in_place(schema, keywords, wholes))
+        return bool(found)
+
+    def _finds_in_place(
+        self, schema: dict[str, Any], keywords: frozenset[str], wholes: bool
+    ) -> bool:
+        if wholes and lists_containers(schema):
+            return True
         pending = self._inner(schema)
         seen: set[int] = set()
         while pending:
@@ -114,12 +174,18 @@ class Contexts:
             seen.add(id(inner))
             if len(seen) > _MAX_SUBSCHEMAS or not keywords.isdisjoint(inner):
                 return True
+            if wholes and lists_containers(inner):
+                return True
             pending += self._inner(inner)
         return False
 
     def names_in_place(self, schema: dict[str, Any]) -> set[str] | None:
         """Properties that schemas beside an object's own keywords speak of; None: perhaps any."""
-        names: set[str] = set(_names_of_keys(schema.get("dependentRequired")))
+        found: set[str] | None = self._once("names", schema, lambda: self._finds_names(schema))
+        return found
+
+    def _finds_names(self, schema: dict[str, Any]) -> set[str] | None:
+        names = _names_of_dependencies(schema.get("dependentRequired"))
         pending = self._inner(schema)
         seen: set[int] = set()
         while pending:
@@ -129,8 +195,10 @@ class Contexts:
             seen.add(id(inner))
             if len(seen) > _MAX_SUBSCHEMAS or not _UNTOLD.isdisjoint(inner):
                 return None
+            if lists_containers(inner):
+                return None
             names.update(_names_of_keys(inner.get("properties")))
-            names.update(_names_of_keys(inner.get("dependentRequired")))
+            names.update(_names_of_dependencies(inner.get("dependentRequired")))
             required = inner.get("required")
             if required.__class__ is list:
                 names.update(name for name in required if isinstance(name, str))
@@ -153,6 +221,19 @@ _UNTOLD = frozenset(
 )
 
 
+#: Keywords with more than one way to read a value.
+_WAYS = frozenset({"anyOf", "oneOf", "if", "$dynamicRef", "$recursiveRef"})
+
+
+def _names_of_dependencies(held: Any) -> set[str]:
+    """The names that `dependentRequired` speaks of: those that ask, and those asked for."""
+    names = set(_names_of_keys(held))
+    for asked in held.values() if held.__class__ is dict else ():
+        if asked.__class__ is list:
+            names.update(name for name in asked if isinstance(name, str))
+    return names
+
+
 def _names_of_keys(held: Any) -> list[str]:
     return [name for name in held if isinstance(name, str)] if held.__class__ is dict else []
 
@@ -162,6 +243,8 @@ def _neighbour(keyword: str, schema: dict[str, Any]) -> str | None:
     says = sorted(OBJECT_SAYS & schema.keys())
     if says:
         return f"`{says[0]}` beside `{keyword}` speaks of the same object"
+    if lists_containers(schema):
+        return f"`enum` or `const` beside `{keyword}` lists whole values"
     others = [other for other in (*sorted(IN_PLACE), "$ref") if other in schema]
     if len(others) > 1:
         return f"`{others[0]}` and `{others[1]}` speak of the same object"

@@ -118,6 +118,39 @@ class History:
         return new
 
 
+def unshared(root: Any) -> Any:
+    """A value in which no container stands twice: itself, or a copy of it."""
+    seen: set[int] = set()
+    pending = [root]
+    while pending:
+        container = pending.pop()
+        if container.__class__ is not dict and container.__class__ is not list:
+            continue
+        if id(container) in seen:
+            return copied(root)
+        seen.add(id(container))
+        pending += container.values() if container.__class__ is dict else container
+    return root
+
+
+def copied(root: Any) -> Any:
+    """A copy that shares no container with the value, nor with itself; without recursion."""
+    top = [root]
+    pending: list[tuple[Any, Any]] = [(top, 0)]
+    while pending:
+        holder, key = pending.pop()
+        value = holder[key]
+        if value.__class__ is dict:
+            copy: Any = dict(value)
+        elif value.__class__ is list:
+            copy = list(value)
+        else:
+            continue
+        holder[key] = copy
+        pending += [(copy, k) for k in (copy if copy.__class__ is dict else range(len(copy)))]
+    return top[0]
+
+
 def children(schema: Any) -> Iterator[tuple[Tokens, Any]]:
     """The subschemas of a schema, with the steps to each; booleans included."""
     if schema.__class__ is not dict:

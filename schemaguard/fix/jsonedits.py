@@ -34,6 +34,7 @@ _filler: Callable[[str, int], re.Match[str]] = re.compile(  # type: ignore[assig
     r"(?:[ \t\n\r]|//[^\n]*|/\*.*?\*/)*", re.DOTALL
 ).match
 _rest_of_line = re.compile(r"[ \t]*(?://[^\n\r]*|/\*[^\n]*?\*/[ \t]*)?(?=\r?\n)").match
+_indentation: Callable[[str, int, int], re.Match[str]] = re.compile(r"[ \t]*").match  # type: ignore[assignment]
 _short_list = re.compile(r"\[[^\[\]{}\n]+\]").search
 _long_list = re.compile(r"\[\s*\n").search
 _short_object = re.compile(r"\{[^\[\]{}\n]+\}").search
@@ -82,12 +83,19 @@ class JsonText:
 
     def _usual(self) -> tuple[str, str, str]:
         """How the text separates names from values and members in a line, and indents."""
-        colon = re.search(r'"[ \t]*:[ \t]*(?=\S)', self._scanned)
-        comma = re.search(r",([ \t]*)(?=[^\s])", self._scanned)
-        unit = re.search(r"\n([ \t]+)\S", self._scanned)
+        colon = self._first(r'"[ \t]*:[ \t]*(?=\S)')
+        comma = self._first(r",([ \t]*)(?=[^\s])")
+        unit = self._first(r"\n([ \t]+)\S")
         between = colon[0][1:] if colon else ": "
         after = comma[1] if comma else between.lstrip().removeprefix(":")
         return between, "," + after, unit[1] if unit else "  "
+
+    def _first(self, pattern: str) -> re.Match[str] | None:
+        """The first match, without a comment in it: what is blank there was not meant to be."""
+        for match in re.finditer(pattern, self._scanned):
+            if self.text.startswith(match[0], match.start()):
+                return match
+        return None
 
     def members(self, start: int) -> tuple[list[Member], int]:
         """The members of the container that starts at an offset, and where it ends."""
@@ -299,10 +307,7 @@ class JsonText:
 
     def _indent_of(self, at: int) -> str:
         """The blanks that the line of an offset starts with."""
-        line = self.text.rfind("\n", 0, at) + 1
-        return self.text[
-            line : line + len(self.text[line:at]) - len(self.text[line:at].lstrip(" \t"))
-        ]
+        return _indentation(self.text, self.text.rfind("\n", 0, at) + 1, at)[0]
 
     def _is_short(self, at: int) -> bool:
         """Whether a value stands in one line."""

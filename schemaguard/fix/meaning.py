@@ -141,7 +141,7 @@ class Reader:
         branches = schema.get("allOf")
         for branch in branches if branches.__class__ is list else ():
             found &= self._types(branch, path)
-        return found
+        return found | {"null"} if schema.get("nullable") is True else found
 
     def resolved(self, schema: Any) -> Any:
         """The schema that a chain of bare references leads to."""
@@ -154,8 +154,13 @@ class Reader:
             schema = found[1]
         return schema
 
-    def are_disjoint(self, branches: Any) -> bool:
-        """Whether no instance can be valid against two of some schemas."""
+    def are_disjoint(self, branches: Any, *, with_nulls: bool = False) -> bool:
+        """Whether no instance can be valid against two of some schemas.
+
+        Args:
+            branches: the schemas.
+            with_nulls: also when null is accepted for each property that is optional.
+        """
         if branches.__class__ is not list or len(branches) > _BRANCHES:
             return False
         self._pairs += len(branches) * (len(branches) - 1) // 2
@@ -164,13 +169,18 @@ class Reader:
         whole = [self.resolved(branch) for branch in branches]
         types = [self.types(branch) for branch in branches]
         return all(
-            self._cannot_meet(whole[i], types[i], whole[j], types[j])
+            self._cannot_meet(whole[i], types[i], whole[j], types[j], with_nulls)
             for i in range(len(whole))
             for j in range(i)
         )
 
     def _cannot_meet(
-        self, one: Any, one_types: frozenset[str], other: Any, other_types: frozenset[str]
+        self,
+        one: Any,
+        one_types: frozenset[str],
+        other: Any,
+        other_types: frozenset[str],
+        with_nulls: bool,
     ) -> bool:
         common = one_types & other_types
         if not common:
@@ -179,9 +189,9 @@ class Reader:
             return False
         if _apart(_values(one), _values(other)) or _ranges_apart(one, other, common):
             return True
-        return common == {"object"} and self._told_apart(one, other)
+        return common == {"object"} and self._told_apart(one, other, with_nulls)
 
-    def _told_apart(self, one: dict[str, Any], other: dict[str, Any]) -> bool:
+    def _told_apart(self, one: dict[str, Any], other: dict[str, Any], with_nulls: bool) -> bool:
         """Whether a property tells two kinds of objects apart."""
         for here, there in ((one, other), (other, one)):
             required = here.get("required")
@@ -200,6 +210,10 @@ class Reader:
                     continue
                 if theirs[name] is False:
                     return True
+                also = there.get("required")
+                may_be_null = also.__class__ is not list or name not in also
+                if with_nulls and may_be_null and "null" in self.types(mine.get(name, True)):
+                    continue
                 a, b = self.resolved(mine.get(name)), self.resolved(theirs[name])
                 if a.__class__ is not dict or b.__class__ is not dict:
                     continue
@@ -237,10 +251,18 @@ def json_type(value: object) -> str:
 
 def _values(schema: dict[str, Any]) -> list[Any] | None:
     """The values that a schema lists, or None when it lists none."""
-    if "const" in schema:
-        return [schema["const"]]
-    members = schema.get("enum")
-    return members if members.__class__ is list else None
+    members = [schema["const"]] if "const" in schema else schema.get("enum")
+    if members.__class__ is not list:
+        return None
+    return [*members, None] if schema.get("nullable") is True else members
+
+
+def lists_containers(schema: dict[str, Any]) -> bool:
+    """Whether `enum` or `const` has objects or arrays: whole values, with all that is in them."""
+    values = list(_values(schema) or ())
+    if "const" in schema and schema.get("enum").__class__ is list:
+        values += schema["enum"]
+    return any(value.__class__ in (dict, list) for value in values)
 
 
 def _apart(ones: list[Any] | None, others: list[Any] | None) -> bool:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 _rest_of_line = re.compile(r"[ \t]*(?:#[^\n\r]*)?(?=\r?\n|\Z)").match
 _is_plain = re.compile(r"[$A-Za-z_][$A-Za-z0-9_./ -]*(?<! )").fullmatch
+_in_quotes = re.compile(r'\s*(?:\[\s*)*\{\s*"').match
 _WIDTH = 80
 _STR = "tag:yaml.org,2002:str"
 
@@ -43,6 +44,8 @@ class YamlText:
         self.text = text
         self._newline = "\r\n" if "\r\n" in text else "\n"
         self._documents = documents(text)
+        # JSON in a file of that name stays JSON.
+        self._quotes = all(node.flow for node in self._documents) and _in_quotes(text)
         self._origins: dict[int, Node] = {}
         self._unit, self._dash, self._lists_in_flow = self._usual()
 
@@ -342,7 +345,10 @@ class YamlText:
 
     def _scalar(self, value: Any) -> str:
         if (
-            isinstance(value, str) and _is_plain(value) and yamltext._meaning(value) == _STR  # noqa: SLF001  (of this package)
+            not self._quotes
+            and isinstance(value, str)
+            and _is_plain(value)
+            and yamltext._meaning(value) == _STR  # noqa: SLF001  (of this package)
         ):
             return value
         return dumps(value, ensure_ascii=self.text.isascii())

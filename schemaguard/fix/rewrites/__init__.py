@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from schemaguard.fix.rewrites import composition, dropping, objects, references, spelling, typing
+from schemaguard.fix.rewrites import (
+    composition,
+    definitions,
+    dropping,
+    objects,
+    references,
+    spelling,
+    typing,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,6 +51,9 @@ BY_RULE: dict[str, tuple[Rewrite, ...]] = {
     "default-not-scalar": (dropping.drop_default,),
     "constraints-together": (dropping.drop,),
     "array-without-items": (typing.add_items,),
+    "open-tuple": (typing.end_tuple,),
+    "slash-in-definition-name": (definitions.rename_definition,),
+    "nested-definitions": (definitions.move_nested,),
 }
 
 #: keyword that is refused → rewrites, before those of the rule that refuses it.

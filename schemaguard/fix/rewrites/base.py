@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from schemaguard.errors import cut
+from schemaguard.fix.draft import value_at
 from schemaguard.fix.result import Edit
 from schemaguard.report import pointer_of
 
@@ -27,17 +28,26 @@ class Change:
         whole: it is the whole document.
         exposes: what is inside was not looked at before by who refused the old form, so that there
             may be more findings afterwards.
+        leaves_open: pointer of an object that does not say any more that other names are welcome;
+            not to be done where it would be closed then.
     """
 
-    __slots__ = ("edits", "exposes", "schema", "whole")
+    __slots__ = ("edits", "exposes", "leaves_open", "schema", "whole")
 
     def __init__(
-        self, schema: Any, edits: list[Edit], *, whole: bool = False, exposes: bool = False
+        self,
+        schema: Any,
+        edits: list[Edit],
+        *,
+        whole: bool = False,
+        exposes: bool = False,
+        leaves_open: str | None = None,
     ) -> None:
         self.schema = schema
         self.edits = edits
         self.whole = whole
         self.exposes = exposes
+        self.leaves_open = leaves_open
 
     @property
     def lossy(self) -> bool:
@@ -102,6 +112,20 @@ class Place:
         self.history = history
         self.contexts = contexts
         self.library = library
+
+    def within(self, root: Any, contexts: Contexts) -> Place:
+        """The same place of a changed document."""
+        return Place(
+            root=root,
+            tokens=self.tokens,
+            schema=value_at(root, self.tokens),
+            code=self.code,
+            keyword=self.keyword,
+            property=self.property,
+            history=self.history,
+            contexts=contexts,
+            library=self.library,
+        )
 
     def edit(self, what: str, *tokens: str | int, lossy: bool = False) -> Edit:
         """An edit at this place, or below it."""

@@ -89,6 +89,9 @@ def drop_impossible(place: Place) -> Iterator[Change | Refusal]:
         yield Refusal("what `not` forbids cannot be said otherwise")
         return
     outer = value_at(place.root, holder)
+    if place.contexts.links.is_led_into((*holder, keyword[0])):
+        yield Refusal("a reference counts the alternatives")
+        return
     index = place.tokens[-1]
     kept = [branch for i, branch in enumerate(outer[keyword[0]]) if i != index]
     if not kept:

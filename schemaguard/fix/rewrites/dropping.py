@@ -11,6 +11,7 @@ from schemaguard.errors import cut, printable
 from schemaguard.fix.draft import schemas
 from schemaguard.fix.rewrites.base import Change, Refusal, quoted
 from schemaguard.keywords import KEYWORDS
+from schemaguard.report import pointer_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -88,6 +89,11 @@ _VOID: dict[str, tuple[Any, ...]] = {
     "if": (),
     "allOf": ([],),
 }
+#: Even where these accept anything, `unevaluatedProperties` and `unevaluatedItems` count what they
+#: looked at.
+_EVALUATING = frozenset(
+    {"additionalProperties", "unevaluatedProperties", "additionalItems", "unevaluatedItems", "if"}
+)
 #: keyword → keywords without which it says nothing.
 _NEEDS = {
     "minContains": ("contains",),
@@ -125,9 +131,12 @@ def _dropped(place: Place, keyword: str) -> Iterator[Change | Refusal]:
     if keyword not in schema:
         yield Refusal("what is refused stands elsewhere")
         return
-    if says_nothing(schema, keyword):
+    looked_at = keyword in _EVALUATING and place.contexts.links.evaluates
+    if says_nothing(schema, keyword) and not looked_at:
         what = f"{quoted(keyword)} says nothing here and is dropped"
-        yield place.change(place.history.drop(schema, keyword), what, keyword)
+        opened = pointer_of(None, place.tokens) if keyword == "additionalProperties" else None
+        dropped = place.history.drop(schema, keyword)
+        yield Change(dropped, [place.edit(what, keyword)], leaves_open=opened)
         return
     if keyword == "$id":
         yield from _without_identifier(place)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from schemaguard import keywords as kw
-from schemaguard.fix.meaning import ANNOTATIONS, target
+from schemaguard.fix.meaning import ANNOTATIONS, json_type, target
 from schemaguard.report import tokens_of
 
 TYPE_CHECKING = False
@@ -78,17 +78,43 @@ def merged(history: History, schema: Schema, keyword: str, members: list[Any]) -
     return history.joined(history.made(found, schema), *parts)  # type: ignore[no-any-return]
 
 
+#: Keywords of which one tells another what it means, with what is said where two have them.
+_TOGETHER = (
+    (("items", "prefixItems", "additionalItems"), "more than one says what the items are"),
+    (("contains", "minContains", "maxContains"), "more than one says what the items contain"),
+    (("if", "then", "else"), "more than one has conditions"),
+)
+_NAMING = ("$id", "id", "$anchor", "$dynamicAnchor", "$recursiveAnchor")
+
+
 def _check_objects(wholes: list[Schema]) -> None:
-    """Whether the members' words about names do not depend on what each of them declares."""
-    free = ("additionalProperties", "unevaluatedProperties", "patternProperties")
+    """Whether each word means in the one schema what it means where it stands.
+
+    Args:
+        wholes: the schema's own words, and its members.
+    """
+    free = ("additionalProperties", "patternProperties", "unevaluatedProperties")
     telling = [whole for whole in wholes if any(keyword in whole for keyword in free)]
     if telling and sum(1 for whole in wholes if _speaks_of_members(whole)) > 1:
         raise CannotMergeError("one of them says what names it does not declare are")
-    items = [w for w in wholes if any(k in w for k in ("items", "prefixItems", "unevaluatedItems"))]
-    if len(items) > 1:
-        raise CannotMergeError("more than one says what the items are")
-    if sum(1 for whole in wholes if "if" in whole or "then" in whole or "else" in whole) > 1:
-        raise CannotMergeError("more than one has conditions")
+    for keywords, reason in _TOGETHER:
+        if sum(1 for whole in wholes if any(keyword in whole for keyword in keywords)) > 1:
+            raise CannotMergeError(reason)
+    for bound in ("Minimum", "Maximum"):
+        exclusive, plain = f"exclusive{bound}", bound.lower()
+        bounding = [whole for whole in wholes if exclusive in whole or plain in whole]
+        if len(bounding) > 1 and any(whole.get(exclusive).__class__ is bool for whole in bounding):
+            raise CannotMergeError(f"`{exclusive}` is about one `{plain}` alone")
+    for part in wholes[1:]:
+        if any(isinstance(part.get(keyword), (str, bool)) for keyword in _NAMING):
+            raise CannotMergeError("one of them has a name of its own")
+        others = sum(1 for whole in wholes if whole.keys() - ANNOTATIONS - {"type", "required"})
+        if others > 1 and ("unevaluatedProperties" in part or "unevaluatedItems" in part):
+            raise CannotMergeError("one of them asks what it has itself looked at")
+        if part.get("nullable") is True and any(
+            whole.keys() - ANNOTATIONS and whole.get("nullable") is not True for whole in wholes
+        ):
+            raise CannotMergeError("one of them is `nullable`, and the others are not")
 
 
 def _speaks_of_members(whole: Schema) -> bool:
@@ -144,7 +170,7 @@ def _types(history: History, before: Any, value: Any) -> Any:
 def _enum(history: History, before: Any, value: Any) -> Any:
     if before.__class__ is not list or value.__class__ is not list:
         raise CannotMergeError("`enum` is malformed")
-    common = [one for one in before if any(same(one, other) for other in value)]
+    common = [one for one in before if any(equal(one, other) for other in value)]
     if not common:
         raise CannotMergeError("their values have nothing in common")
     return history.made(common, before)
@@ -193,6 +219,26 @@ def same(one: Any, other: Any) -> bool:
             return False
         if a.__class__ is dict:
             if list(a) != list(b):
+                return False
+            pending += [(a[key], b[key]) for key in a]
+        elif a.__class__ is list:
+            if len(a) != len(b):
+                return False
+            pending += zip(a, b, strict=True)
+        elif a != b:
+            return False
+    return True
+
+
+def equal(one: Any, other: Any) -> bool:
+    """Equal as values of JSON Schema: 1 is 1.0, and members have no order; without recursion."""
+    pending = [(one, other)]
+    while pending:
+        a, b = pending.pop()
+        if json_type(a) != json_type(b):
+            return False
+        if a.__class__ is dict:
+            if a.keys() != b.keys():
                 return False
             pending += [(a[key], b[key]) for key in a]
         elif a.__class__ is list:

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from schemaguard import keywords as kw
+from schemaguard.fix.context import Contexts
+from schemaguard.fix.draft import value_at
+from schemaguard.fix.meaning import lists_containers
 from schemaguard.fix.rewrites.base import Change, Refusal, listed, quoted
+from schemaguard.fix.rewrites.definitions import defined
 from schemaguard.fix.rewrites.dropping import OTHER_NAMES
 from schemaguard.fix.rewrites.nulls import STYLES, nullable
 
@@ -12,8 +16,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from schemaguard.fix.draft import Schema
+    from schemaguard.fix.draft import Schema, Tokens
     from schemaguard.fix.rewrites.base import Place
+
+#: Of a property that is declared as `false` by a closed object.
+NEVER = "which can never be there, is not declared any more"
 
 _EMPTY = (
     "it declares no properties, so it is an object of any names: closed, it would be an empty one"
@@ -78,6 +85,10 @@ def _undeclared(place: Place, declared: dict[str, Any]) -> str | None:
         return f"it requires {listed(others)}, which it does not declare"
     if "dependencies" in schema or "dependentSchemas" in schema:
         return "what it accepts depends on which names are there"
+    values = [schema["const"]] if "const" in schema else schema.get("enum")
+    for value in values if values.__class__ is list else ():
+        if value.__class__ is dict and not value.keys() <= declared.keys():
+            return "`enum` or `const` lists objects with other names"
     least: Any = schema.get("minProperties")
     if kw.is_number(least) and least > len(declared):
         return f"it wants more members than the {len(declared)} that it declares"
@@ -102,6 +113,10 @@ def require(place: Place) -> Iterator[Change | Refusal]:
     if obstacle is not None:
         yield Refusal(obstacle)
         return
+    impossible = [name for name in declared if is_impossible(place, place.tokens, name)]
+    if impossible:
+        yield _without(place, impossible)
+        return
     beside = place.contexts.names_in_place(schema)
     names = [name for name in declared if name not in required]
     if beside is None:
@@ -109,6 +124,10 @@ def require(place: Place) -> Iterator[Change | Refusal]:
         return
     told = [name for name in names if name in beside]
     names = [name for name in names if name not in beside]
+    shared = _referred_to(place, names)
+    if shared:
+        yield from _required_apart(place, shared)
+        return
     offered = False
     for style in STYLES:
         change = _required(place, names, style)
@@ -123,10 +142,69 @@ def require(place: Place) -> Iterator[Change | Refusal]:
             yield Refusal("no union with null can be made of its schema")
 
 
+def is_impossible(place: Place, tokens: Tokens, name: str) -> bool:
+    """Whether an object would refuse a property as well if it did not declare it as `false`."""
+    schema = value_at(place.root, tokens)
+    required = schema.get("required")
+    return (
+        schema["properties"][name] is False
+        and schema.get("additionalProperties") is False
+        and not schema.get("patternProperties")
+        and not (required.__class__ is list and name in required)
+        and (*tokens, "properties", name) not in place.contexts.links.places
+    )
+
+
+def _without(place: Place, names: list[str]) -> Change:
+    history, schema = place.history, place.schema
+    declared = history.drop(schema["properties"], *names)
+    edits = [place.edit(f"{quoted(name)}, {NEVER}", "properties", name) for name in names]
+    return Change(history.put(schema, "properties", declared), edits)
+
+
+def _referred_to(place: Place, names: list[str]) -> list[str]:
+    """Those of some properties that references lead to, and that cannot be null so far."""
+    places = place.contexts.links.places
+    declared = place.schema["properties"]
+    return [
+        name
+        for name in names
+        if (*place.tokens, "properties", name) in places
+        and declared[name].__class__ is dict
+        and not place.contexts.reader.accepts_null(declared[name])
+    ]
+
+
+def _required_apart(place: Place, shared: list[str]) -> Iterator[Change | Refusal]:
+    """The same where references lead to properties: what they lead to gets no null.
+
+    A property of that kind becomes a definition first, so that the null is its own.
+    """
+    root: Any = place.root
+    if root.get("$defs", {}).__class__ is not dict:
+        yield Refusal("`$defs` is malformed")
+        return
+    edits = []
+    for name in shared:
+        where = ("properties", name)
+        root, defined_as = defined(place.history, root, (*place.tokens, *where))
+        what = f"{quoted(name)}, which references lead to, is the definition {quoted(defined_as)}"
+        edits.append(place.edit(what, *where))
+    apart = place.within(root, Contexts(root))
+    for outcome in require(apart):
+        if isinstance(outcome, Change):
+            whole = place.history.at(root, place.tokens, outcome.schema)
+            yield Change(whole, [*edits, *outcome.edits], whole=True)
+        else:
+            yield outcome
+
+
 def _counts_members(schema: Schema) -> str | None:
     for keyword in ("minProperties", "maxProperties", "patternProperties", "propertyNames"):
         if keyword in schema:
             return f"`{keyword}` would count or judge members that are null for absent"
+    if lists_containers(schema):
+        return "`enum` or `const` lists whole objects, without the nulls"
     for keyword in ("dependencies", "dependentSchemas", "dependentRequired"):
         if keyword in schema:
             return f"with `{keyword}`, what it accepts depends on which names are there"
@@ -157,7 +235,10 @@ def _required(place: Place, names: list[str], style: str) -> Change | None:
             continue
         changed[name] = union
         added.append(name)
-        if member.get("nullable") is not True:
+        meant = reader.resolved(member)
+        if not any(
+            held.__class__ is dict and held.get("nullable") is True for held in (member, meant)
+        ):
             absent.append(name)
         what = f"{quoted(name)} is required now, and null stands for leaving it out"
         edits.append(place.edit(what, *where))
@@ -198,6 +279,8 @@ def type_root(place: Place) -> Iterator[Change | Refusal]:
     kind = schema.get("type")
     if place.tokens:
         yield Refusal("what the root refers to is used elsewhere as well")
+    elif () in place.contexts.links.places:
+        yield Refusal("a reference leads to the root, where other values may be meant")
     elif kind.__class__ is list and "object" in kind:
         what = "the type is object alone: arguments are never anything else"
         yield place.change(place.history.put(schema, "type", "object"), what, "type")

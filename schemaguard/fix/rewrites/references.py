@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from schemaguard.fix.draft import find, schemas, value_at
+from schemaguard.fix.draft import find, schemas
 from schemaguard.fix.meaning import ANNOTATIONS, target
 from schemaguard.fix.rewrites.base import Change, Refusal, quoted
+from schemaguard.fix.rewrites.definitions import defined
 from schemaguard.fix.rewrites.merging import CannotMergeError, inlined, is_around, merged
 from schemaguard.fix.rewrites.nulls import wrap
-from schemaguard.report import pointer_of, tokens_of
+from schemaguard.report import tokens_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +26,11 @@ def free_reference(place: Place) -> Iterator[Change | Refusal]:
     if "type" in siblings and found is not None:
         reader = place.contexts.reader
         kind = schema["type"]
-        if isinstance(kind, str) and reader.types(found[1]) == reader.types({"type": kind}):
+        same_types = isinstance(kind, str) and reader.types(found[1]) == reader.types(
+            {"type": kind}
+        )
+        # Numbers and integers are of one type to the reader.
+        if same_types and (kind != "integer" or found[1].get("type") == "integer"):
             schema = history.drop(schema, "type")
             what = "`type` beside `$ref` says what the target says, and is dropped"
             yield place.change(schema, what, "type")
@@ -57,7 +62,7 @@ def inline(place: Place) -> Iterator[Change | Refusal]:
     except CannotMergeError as error:
         yield Refusal(f"what `$ref` refers to cannot be written in its place: {error}")
         return
-    outer = {k: v for k, v in place.schema.items() if k != "$ref" and k not in whole}
+    outer = {k: v for k, v in place.schema.items() if k != "$ref"}  # its own words come first
     new = place.history.made({**whole, **outer}, whole) if outer else whole
     what = "what `$ref` refers to is written in its place"
     yield place.change(new, what, "$ref", exposes=True)
@@ -102,38 +107,12 @@ def define_target(place: Place) -> Iterator[Change | Refusal]:
         yield Refusal("the reference leads to the root, which is no definition")
         return
     held = root.get("$defs", {})
-    if held.__class__ is not dict or {"$defs", "definitions"} & set(map(str, tokens)):
-        yield Refusal("what it leads to stands in a definition, or `$defs` is malformed")
+    if held.__class__ is not dict or tokens[-2:-1] in (("$defs",), ("definitions",)):
+        yield Refusal("what it leads to is a definition, or `$defs` is malformed")
         return
-    name = free_name(held, str(tokens[-1]))
-    history = place.history
-    old = tuple(map(str, tokens))
-    for steps, other in list(schemas(root)):
-        inner = other.get("$ref") if other.__class__ is dict else None
-        there = target(root, inner)
-        if not isinstance(inner, str) or there is None:
-            continue
-        to = tuple(map(str, there[0]))
-        if to[: len(old)] == old:
-            moved = f"#/$defs/{name}" + pointer_of(None, to[len(old) :])
-            root = history.at(root, (*steps, "$ref"), moved)
-    definition = value_at(root, tokens)
-    root = history.at(root, tokens, {"$ref": f"#/$defs/{name}"})
-    held = root.get("$defs", {})
-    root = history.put(root, "$defs", history.made({**held, name: definition}, held))
+    root, _ = defined(place.history, root, tokens)
     what = f"what {quoted(reference)} names is a definition now"
     yield Change(root, [place.edit(what, "$ref")], whole=True, exposes=True)
-
-
-def free_name(held: dict[str, Any], wanted: str) -> str:
-    """A name for a definition that is not taken and needs no escapes."""
-    base = "".join(c if c.isascii() and (c.isalnum() or c in "_-") else "_" for c in wanted)[:48]
-    base = base or "definition"
-    name, count = base, 1
-    while name in held:
-        count += 1
-        name = f"{base}_{count}"
-    return name
 
 
 def bring(place: Place) -> Iterator[Change | Refusal]:

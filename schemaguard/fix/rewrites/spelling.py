@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import re
+
 from schemaguard import keywords as kw
-from schemaguard.fix.draft import schemas
+from schemaguard.fix.draft import schemas, value_at
 from schemaguard.fix.meaning import Reader
 from schemaguard.fix.result import Edit
 from schemaguard.fix.rewrites.base import Change, Refusal
 from schemaguard.fix.rewrites.nulls import STYLES, nullable
+from schemaguard.report import pointer_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
+    from schemaguard.fix.draft import History, Schema
     from schemaguard.fix.rewrites.base import Place
 
 
@@ -55,11 +59,70 @@ def name_prefix_items(place: Place) -> Iterator[Change | Refusal]:
     if schema.get("items").__class__ is not list or "prefixItems" in schema:
         yield Refusal("`items` is no list of schemas")
         return
-    renamed = place.history.rename(schema, "items", "prefixItems")
-    if "additionalItems" in renamed:
-        renamed = place.history.rename(renamed, "additionalItems", "items")
     what = "the list of `items` is called `prefixItems`"
-    yield place.change(renamed, what, "items", exposes=True)
+    if _is_of_old(place.root):
+        yield _of_today(place)
+        return
+    yield place.change(_with_prefix_items(place.history, schema), what, "items", exposes=True)
+
+
+def _with_prefix_items(history: History, schema: Schema) -> Schema:
+    if schema.get("items").__class__ is not list or "prefixItems" in schema:
+        return schema
+    renamed = history.rename(schema, "items", "prefixItems")
+    if "additionalItems" in renamed:
+        renamed = history.rename(renamed, "additionalItems", "items")
+    return renamed
+
+
+_TODAY = "https://json-schema.org/draft/2020-12/schema"
+_is_old = re.compile(r"https?://json-schema\.org/(draft-0[3-7]|draft/2019-09)/schema#?").fullmatch
+
+
+def _is_of_old(root: Any) -> bool:
+    """Whether a document says that it is of an older draft."""
+    dialect = root.get("$schema") if root.__class__ is dict else None
+    return isinstance(dialect, str) and _is_old(dialect) is not None
+
+
+def _of_today(place: Place) -> Change | Refusal:
+    """A document with each keyword in its new form, and the draft that has these forms.
+
+    By the words of the old draft a new form would mean something else, or nothing.
+    """
+    history, root = place.history, place.root
+    edits = []
+    for tokens, schema in reversed(list(schemas(root))):
+        if schema.__class__ is not dict:
+            continue
+        there = value_at(root, tokens)  # with what was changed inside
+        changed = _with_numbers(history, _with_prefix_items(history, there))
+        if changed is not there:
+            root = history.at(root, tokens, changed)
+            what = "a keyword of an older draft is written as today's has it"
+            edits.append(Edit(pointer_of(None, tokens), place.code, what))
+    for tokens, schema in schemas(root):
+        word = _old_word(schema, at_root=not tokens)
+        if word is not None:
+            return Refusal(f"by the draft of `$schema` {word} has another meaning than today")
+    edits.append(Edit("/$schema", place.code, "`$schema` names the draft that has this form"))
+    return Change(history.put(root, "$schema", _TODAY), edits, whole=True, exposes=True)
+
+
+def _old_word(schema: Any, *, at_root: bool) -> str | None:
+    """A keyword of a schema that draft 2020-12 does not know, or knows otherwise."""
+    if schema.__class__ is not dict:
+        return None
+    for keyword in ("dependencies", "$recursiveRef", "$recursiveAnchor"):
+        if keyword in schema:
+            return f"`{keyword}`"
+    if schema.get("items").__class__ is list:
+        return "the list of `items`"
+    if any(schema.get(keyword).__class__ is bool for keyword in _BOUNDS):
+        return "a bound that is a boolean"
+    if not at_root and isinstance(schema.get("id"), str) and "$ref" not in schema:
+        return "`id`"
+    return None
 
 
 def say_null(place: Place) -> Iterator[Change | Refusal]:
@@ -96,10 +159,25 @@ def number_bound(place: Place) -> Iterator[Change | Refusal]:
         what = f"`{keyword}: {'true' if flag else 'false'}` bounds nothing here and is dropped"
         yield place.change(place.history.drop(schema, keyword), what, keyword)
         return
-    dropped = place.history.drop(schema, inclusive)
-    number = place.history.put(dropped, keyword, schema[inclusive])
     what = f"`{inclusive}` and `{keyword}: true` are written as one `{keyword}`"
-    yield place.change(number, what, keyword)
+    if _is_of_old(place.root):
+        yield _of_today(place)
+        return
+    yield place.change(_with_number(place.history, schema, keyword), what, keyword)
+
+
+def _with_number(history: History, schema: Schema, keyword: str) -> Schema:
+    bound = schema[_BOUNDS[keyword]]
+    return history.put(history.drop(schema, _BOUNDS[keyword]), keyword, bound)
+
+
+def _with_numbers(history: History, schema: Schema) -> Schema:
+    for keyword, inclusive in _BOUNDS.items():
+        if schema.get(keyword) is True and inclusive in schema:
+            schema = _with_number(history, schema, keyword)
+        elif schema.get(keyword).__class__ is bool:
+            schema = history.drop(schema, keyword)
+    return schema
 
 
 def whole_number(place: Place) -> Iterator[Change | Refusal]:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from schemaguard import keywords as kw
+from schemaguard.fix.draft import value_at
 from schemaguard.fix.meaning import ANNOTATIONS, json_type
-from schemaguard.fix.rewrites.base import Change, Refusal
+from schemaguard.fix.result import Edit
+from schemaguard.fix.rewrites.base import Change, Refusal, quoted
+from schemaguard.fix.rewrites.objects import NEVER, is_impossible
+from schemaguard.report import pointer_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -110,7 +114,12 @@ def split_types(place: Place) -> Iterator[Change | Refusal]:
         branched = _branches(place, others, names)
         if branched is not None:
             yield place.change(branched, "each type has a branch of `anyOf`", "type", exposes=True)
-    if len(others) == 1 and "null" in names and "const" not in schema:
+    accepts = place.contexts.reader.accepts_null(schema)
+    if len(others) == 1 and "null" in names and accepts is False:
+        what = "null is no type here: what stands beside it does not accept it"
+        yield place.change(history.put(schema, "type", others[0]), what, "type")
+        return
+    if len(others) == 1 and "null" in names and "const" not in schema and accepts:
         single = history.put(schema, "type", others[0])
         members = schema.get("enum")
         if members.__class__ is list and None in members:
@@ -144,7 +153,7 @@ def _branches(place: Place, others: list[str], names: list[str]) -> Schema | Non
             elif _SPEAKS_OF[key] == ("number" if name == "integer" else name):
                 branch[key] = schema[key]
         else:
-            branches.append(branch)
+            branches.append(history.joined(branch, schema))
     if not branches:
         return None
     outer = history.replace(schema, "type", {"anyOf": branches})
@@ -190,14 +199,44 @@ def add_items(place: Place) -> Iterator[Change | Refusal]:
     if "items" in schema:
         yield Refusal("`items` is there")
         return
+    if place.contexts.links.evaluates:
+        yield Refusal("`unevaluatedItems` asks which items other keywords speak of")
+        return
     items = place.history.put(schema, "items", {}, after=("type", "description"))
     what = "`items` says that the array may hold anything, as it did"
     yield place.change(items, what)
 
 
+def end_tuple(place: Place) -> Iterator[Change | Refusal]:
+    """`items: false` behind `prefixItems`, where no more items are accepted anyway."""
+    schema = place.schema
+    leading, most = schema.get("prefixItems"), schema.get("maxItems")
+    if leading.__class__ is not list or not kw.is_count(most) or most > len(leading):  # type: ignore[operator]
+        yield Refusal("more items than `prefixItems` names are accepted")
+        return
+    ended = place.history.put(schema, "items", False, after=("prefixItems",))
+    yield place.change(ended, "`items` says that no more follow, as `maxItems` did", "prefixItems")
+
+
 def spell_boolean(place: Place) -> Iterator[Change | Refusal]:
     """The schema `true` as `{}`, which says the same."""
     schema: Any = place.schema
+    holder, words = place.tokens[:-2], place.tokens[-2:]
+    if words[:1] == ("properties",) and is_impossible(place, holder, str(words[1])):
+        declared = value_at(place.root, holder)["properties"]
+        names = [name for name in declared if is_impossible(place, holder, name)]
+        kept = place.history.drop(declared, *names)
+        root = place.history.at(place.root, (*holder, "properties"), kept)
+        edits = [
+            Edit(
+                pointer_of(None, (*holder, "properties", name)),
+                place.code,
+                f"{quoted(name)}, {NEVER}",
+            )
+            for name in names
+        ]
+        yield Change(root, edits, whole=True)
+        return
     if schema is not True:
         yield Refusal("the schema `false` accepts nothing, and cannot be said otherwise")
         return
