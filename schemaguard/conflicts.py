@@ -1,13 +1,15 @@
 """Demands that contradict each other: what one profile asks for, another refuses.
 
 Found by trying: a schema is fixed for each profile alone, with loss where it must be, and then for
-two together. Where each
-alone can be satisfied and both cannot, the two contradict each other over this schema, and what is
-left says about what. Nothing here knows a provider by name.
+two together. Where each alone can be satisfied and both cannot, the two contradict each other over
+this schema, and what is left says about what. Nothing here knows a provider by name.
+
+Fixing a schema takes time by the square of what is in it: `Work` bounds the sum.
 """
 
 from __future__ import annotations
 
+from schemaguard import data
 from schemaguard._frozen import Frozen
 from schemaguard.fix import to_profile
 from schemaguard.preflight import check
@@ -24,12 +26,30 @@ if TYPE_CHECKING:
     from schemaguard.report import Diagnostic
 
 
+#: A schema of more values is not fixed at all.
+MAX_VALUES = 500
+
+
+class Work:
+    """What looking for conflicts may still cost; the same for the same schemas, on any machine.
+
+    Attributes:
+        left: values of schemas, each counted once for each value and each change, over all fixes;
+            below 0: something was left out.
+    """
+
+    __slots__ = ("left",)
+
+    def __init__(self, left: int) -> None:
+        self.left = left
+
+
 class Conflict(Frozen):
     """Profiles that cannot all be satisfied.
 
     Attributes:
-        asking: dated names of those that demand something.
-        refusing: dated names of those that refuse a schema in which it is done.
+        asking: names of those that demand something.
+        refusing: names of those that refuse a schema in which it is done.
         pointer: JSON Pointer of the place in the schema.
         asks: what is demanded: message of the first one's finding.
         refuses: what is said to that: message of the first one's finding.
@@ -66,17 +86,18 @@ def _listed(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def conflicts(schema: Any, profiles: Sequence[Profile]) -> list[Conflict]:
+def conflicts(schema: Any, profiles: Sequence[Profile], work: Work | None = None) -> list[Conflict]:
     """The contradictions between profiles over one schema.
 
     What several demand and several refuse for the same reason at the same place is one conflict.
 
     Args:
         schema: the schema, parsed; it is not changed.
-        profiles: the profiles.
+        profiles: the profiles, no two of the same id.
+        work: what it may cost, and what is left of that afterwards; None for no bound.
     """
     found: dict[tuple[str, str, str], list[tuple[Profile, Profile, Diagnostic, Diagnostic]]] = {}
-    for one, other, asked, refused in _pairs(schema, profiles):
+    for one, other, asked, refused in _pairs(schema, profiles, work):
         key = (asked.pointer, refused.code, refused.pointer)
         found.setdefault(key, []).append((one, other, asked, refused))
     made = []
@@ -100,11 +121,18 @@ def conflicts(schema: Any, profiles: Sequence[Profile]) -> list[Conflict]:
 
 
 def _pairs(
-    schema: Any, profiles: Sequence[Profile]
+    schema: Any, profiles: Sequence[Profile], work: Work | None
 ) -> Iterator[tuple[Profile, Profile, Diagnostic, Diagnostic]]:
     """Each two profiles that contradict each other, with what is demanded and what is refused."""
+    fixes = _Fixes(schema, work)
+    if fixes.ended:
+        return
     before = {profile.id: _errors(schema, profile) for profile in profiles}
-    alone = {profile.id: to_profile(schema, profile, lossy=True) for profile in profiles}
+    alone: dict[str, FixResult] = {}
+    for profile in profiles:
+        if fixes.ended:
+            return
+        alone[profile.id] = fixes.of(profile)
     able = [profile for profile in profiles if not alone[profile.id].remaining]
     for one in able:
         fixed = alone[one.id]
@@ -114,14 +142,36 @@ def _pairs(
             if other is one:
                 continue
             refused = _new(_errors(fixed.schema, other), before[other.id])
-            if refused is None or not _fails(schema, one, other):
+            if refused is None:
                 continue
-            yield one, other, _cause(fixed, before[one.id], refused), refused
+            if fixes.ended:
+                return
+            if fixes.of(one, other).remaining:
+                yield one, other, _cause(fixed, before[one.id], refused), refused
 
 
-def _fails(schema: Any, one: Profile, other: Profile) -> bool:
-    """Whether something is left when the schema is fixed for the two together."""
-    return bool(to_profile(schema, [one, other], lossy=True).remaining)
+class _Fixes:
+    """Fixes of one schema, as long as they may cost something."""
+
+    def __init__(self, schema: Any, work: Work | None) -> None:
+        self._schema = schema
+        self._work = work
+        self._size = 0
+        if work is not None:
+            self._size, _ = data.weigh(schema, MAX_VALUES)
+            if not 0 <= self._size <= MAX_VALUES:
+                work.left = -1
+
+    @property
+    def ended(self) -> bool:
+        return self._work is not None and self._work.left < 0
+
+    def of(self, *profiles: Profile) -> FixResult:
+        made = to_profile(self._schema, list(profiles), lossy=True)
+        if self._work is not None:
+            changes = len(made.edits) + len(made.lossy)
+            self._work.left -= self._size * (self._size + changes)
+        return made
 
 
 def _errors(schema: Any, profile: Profile) -> list[Diagnostic]:

@@ -29,6 +29,9 @@ REJECTED = "rejected"
 #: What a cell says, the worst last.
 VERDICTS = (ACCEPTED, WARNED, DEGRADED, REJECTED)
 
+#: What looking for conflicts may cost (`conflicts.Work`): half a minute of a processor, or less.
+MAX_WORK = 6_000_000
+
 #: SG232: the provider takes the keyword and does not enforce it.
 IGNORED = "SG232"
 
@@ -124,6 +127,12 @@ class Matrix:
             self.rows.append(Row(source.path, None, None, None, cells))
         return reports[0]
 
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What the columns are called: plain names, dated ones where two have the same."""
+        plain = [profile.name for profile in self.profiles]
+        return tuple(p.name if plain.count(p.name) == 1 else p.id for p in self.profiles)
+
     def counts(self) -> list[dict[str, int]]:
         """How many rows have each verdict, for each profile."""
         made: list[dict[str, int]] = [dict.fromkeys(VERDICTS, 0) for _ in self.profiles]
@@ -132,24 +141,33 @@ class Matrix:
                 count[cell.verdict] += 1
         return made
 
-    def conflicts(self, most: int) -> tuple[dict[int, list[Conflict]], int]:
+    def conflicts(self, most: int) -> tuple[dict[int, list[Conflict]], int, int]:
         """Where the demands of profiles contradict each other.
 
         Args:
             most: how many schemas are looked at; each is fixed many times over.
 
         Returns:
-            Index of a row → its conflicts; and how many schemas were not looked at.
+            Index of a row → its conflicts; how many schemas were not looked at; and how many of
+            those that were are too large for that, or not looked at to the end.
         """
-        from schemaguard.conflicts import conflicts  # noqa: PLC0415  (not every matrix wants them)
+        from schemaguard.conflicts import Work, conflicts  # noqa: PLC0415  (not all want them)
 
         schemas = [index for index, row in enumerate(self.rows) if row.pointer is not None]
+        chosen = schemas[:most]
         found = {}
-        for index in schemas[:most]:
-            made = conflicts(self.rows[index].schema, self.profiles)
+        large = 0
+        room = MAX_WORK
+        for done, index in enumerate(chosen):
+            # What one schema leaves is for those after it.
+            share = room // (len(chosen) - done)
+            work = Work(share)
+            made = conflicts(self.rows[index].schema, self.profiles, work)
+            room -= share - max(work.left, 0)
+            large += work.left < 0
             if made:
                 found[index] = made
-        return found, max(0, len(schemas) - most)
+        return found, len(schemas) - len(chosen), large
 
     @property
     def worst(self) -> str:

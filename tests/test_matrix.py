@@ -8,7 +8,7 @@ import pytest
 from command import run
 
 from schemaguard import sources
-from schemaguard.conflicts import conflicts
+from schemaguard.conflicts import Work, conflicts
 from schemaguard.matrix import Matrix
 from schemaguard.profiles import from_table, load
 from schemaguard.render.matrix import FORMATS
@@ -180,3 +180,73 @@ def test_what_cannot_be_read_is_said_and_the_rest_is_shown(tmp_path):
     assert "accepted  mcp" in done.stdout
     assert run("matrix", "bad.json", "--for", "mcp", cwd=tmp_path).returncode == 1
     assert run("matrix", "t.json", "--for", "mpc", cwd=tmp_path).returncode == 2
+
+
+# -------------------------------------------------------------------------- columns, and bounds
+
+
+def test_columns_are_told_apart_by_date_where_two_have_the_same_name():
+    older = profile("closes", rules={"SG401": "error"}, date="2026-01-01")
+    matrix = made(OPEN, CLOSES, older, OPENS)
+    assert matrix.labels == ("closes-2026-10-02", "closes-2026-01-01", "opens")
+    text = FORMATS["text"](matrix, {})
+    assert "rejected  closes-2026-01-01  SG401" in text
+    assert "accepted  opens" in text
+
+
+def test_a_long_list_of_names_keeps_to_the_width_of_a_terminal():
+    many = [profile(f"somebody-{i}") for i in range(12)]
+    lines = FORMATS["text"](made(OPEN, *many), {}).splitlines()
+    assert lines[1] == "  accepted  somebody-0, somebody-1, somebody-2, somebody-3, somebody-4,"
+    assert lines[2] == "            somebody-5, somebody-6, somebody-7, somebody-8, somebody-9,"
+    assert lines[3] == "            somebody-10, somebody-11"
+
+
+def test_the_same_profile_is_one_column_and_another_of_the_same_name_is_refused(tmp_path):
+    (tmp_path / "t.json").write_text(json.dumps(CLOSED))
+    words = 'name = "own"\ndate = 2026-10-02\ntitle = ""\nsubject = "S"\nbasis = "observed"\n'
+    (tmp_path / "a.toml").write_text(words + 'source = "x"\n[rules]\nSG401 = "error"\n')
+    (tmp_path / "b.toml").write_text(words + 'source = "x"\n[rules]\nSG424 = "error"\n')
+
+    def asked(columns):
+        return run("matrix", "t.json", "--output-format", "json", "--for", columns, cwd=tmp_path)
+
+    done = asked("mcp,mcp-2026-12-01,a.toml,./a.toml")
+    assert json.loads(done.stdout)["profiles"] == ["mcp-2026-12-01", "own-2026-10-02"]
+    done = asked("a.toml,b.toml")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "two profiles are both own-2026-10-02" in done.stderr
+
+
+def test_a_name_of_a_profile_breaks_out_of_no_format():
+    odd = profile("a|b`<i>", rules={"SG401": "error"})
+    matrix = made(OPEN, odd)
+    for form in ("markdown", "html"):
+        text = FORMATS[form](matrix, {})
+        assert "<i>" not in text
+    assert "| Tool | <code>a" in FORMATS["markdown"](matrix, {})
+
+
+def test_schemas_that_are_too_large_are_not_searched_for_conflicts_and_that_is_said(tmp_path):
+    wide = {"type": "object", "properties": {f"p{i}": {"type": "string"} for i in range(3_000)}}
+    assert conflicts(wide, [CLOSES, OPENS], Work(10**9)) == []
+    matrix = made({"tools": [tool("wide", wide), tool("a", OPEN), tool("b", OPEN)]}, CLOSES, OPENS)
+    found, left, large = matrix.conflicts(2)
+    assert (list(found), left, large) == ([1], 1, 1)
+    (tmp_path / "t.json").write_text(json.dumps({"tools": [tool("w", wide), tool("a", OPEN)]}))
+    done = run("matrix", "t.json", "--for", "openai-strict,mcp", "--conflicts", "1", cwd=tmp_path)
+    assert done.stderr.splitlines() == [
+        "schemaguard: not looked at for conflicts: 1 schema more; --conflicts N",
+        "schemaguard: not looked at for conflicts, or not to the end: 1 schema, too large",
+    ]
+    assert run("matrix", "t.json", "--conflicts", "-1", cwd=tmp_path).returncode == 2
+
+
+def test_looking_for_conflicts_ends_when_it_has_cost_enough():
+    work = Work(0)
+    assert conflicts(OPEN, [CLOSES, OPENS], work) == []
+    assert work.left < 0
+    work = Work(10**6)
+    assert len(conflicts(OPEN, [CLOSES, OPENS], work)) == 1
+    # Six values; a fix for each and one for both; at most one change in each.
+    assert 3 * 6 * 6 <= 10**6 - work.left <= 3 * 6 * (6 + 1)

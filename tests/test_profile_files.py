@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import tomllib
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 from command import run
 from jsonschema import Draft202012Validator
 
-from schemaguard import check, profiles
+from schemaguard import check, lint, profiles
 from schemaguard.errors import ProfileError
 from schemaguard.profiles.files import load_file
 from schemaguard.profiles.schema import profile_schema
@@ -101,16 +102,105 @@ WRONG = [
     ("[keywords]\nunsuported = []\n", 8, 14, 'did you mean "unsupported"?'),
     ("extends = 'dinamo'\n", 7, 11, "no profile named 'dinamo'"),
     ("[ignore]\n", 7, 1, 'unknown key "ignore"; did you mean "ignored"?'),
+    ("[rules.SG622]\nseverity = 'error'\npattern = '(a'\n", 9, 11, "matched in bounded time"),
+    (
+        "[rules.SG521]\nseverity = 'error'\nlimit = 1\nreadings = []\n",
+        10,
+        12,
+        "at least one of them",
+    ),
+    ("[rules.SG253]\nseverity = 'note'\nlimits.maxLength = -5\n", 9, 20, "integers of 0 or more"),
+    ("[[rules.SG621]]\nseverity = 'error'\nbasis = 'sure'\n", 7, 1, "is one of documented"),
+    ("[refused.a]\nwhy = 'x\\u001b'\n".replace("'", '"'), 8, 7, "why is one line of text"),
+    ("[refused.a]\nsource = ['x']\n", 8, 10, '"source" is one line of text'),
+    ("[refused.a]\ndate = 2026-12-01T00:00:00\n", 8, 8, '"date" is a day'),
+    ("[refused.a]\nunless = [2026-12-01]\n", 8, 10, "an array of JSON values"),
+]
+
+#: What the schema of the format, which looks at each value alone, lets through.
+WRONG_TOGETHER = [
+    (
+        "[rules.SG253]\nseverity = 'note'\nlimits.maxLenght = 5\n",
+        9,
+        20,
+        'did you mean "maxLength"?',
+    ),
+    ("[rules.SG622]\nseverity = 'error'\npattern = '(?=(a+)+b)(a|b)+'\n", 9, 11, "in bounded time"),
+    (
+        "[[rules.SG621]]\nseverity = 'error'\nlimit = 3\n[[rules.SG621]]\nseverity = 'error'\n",
+        7,
+        1,
+        "needs the setting 'limit'",
+    ),
+    ("[refused]\nnot = { unless = [nan] }\n", 8, 7, "nan is not a JSON number"),
+    ("[rules]\nSG401 = 'error'\nSG401 = 'off'\n", 9, 14, "Cannot overwrite a value"),
+    ("extends = 'none.toml'\n", 7, 11, "none.toml: No such file"),
+    ("extends = 'own.toml'\n", 7, 11, "more than 16 profiles extend another"),
+    ("x = 1\n" + "a." * 20_000 + "b = 1\n", 1, 1, "nested deeper"),
 ]
 
 
-@pytest.mark.parametrize(("text", "line", "column", "what"), WRONG)
+@pytest.mark.parametrize(("text", "line", "column", "what"), WRONG + WRONG_TOGETHER)
 def test_what_is_wrong_has_line_and_column(tmp_path, text, line, column, what):
     path = written(tmp_path, WHOLE + text)
     with pytest.raises(ProfileError) as caught:
         load_file(path)
     assert str(caught.value).startswith(f"{path}:{line}:{column}: ")
     assert what in str(caught.value)
+
+
+WORDS = [
+    ("date = 2026-10-02", 'date = "yesterday"', 2, 8, '"date" is a day: YYYY-MM-DD'),
+    ("date = 2026-10-02", "date = [1]", 2, 8, '"date" is a day: YYYY-MM-DD'),
+    ('name = "own"', 'name = ""', 1, 8, '"name" is one line of text'),
+    ('title = "Ours"', 'title = "a\\nb"', 3, 9, '"title" is one line of text'),
+    ('subject = "Gateway"', 'subject = "\\u202e"', 4, 11, '"subject" is one line of text'),
+    ('basis = "observed"', 'basis = "obsrved"', 5, 9, 'did you mean "observed"?'),
+]
+
+
+@pytest.mark.parametrize(("right", "wrong", "line", "column", "what"), WORDS)
+def test_a_word_that_is_wrong_has_line_and_column(tmp_path, right, wrong, line, column, what):
+    path = written(tmp_path, WHOLE.replace(right, wrong))
+    with pytest.raises(ProfileError) as caught:
+        load_file(path)
+    assert str(caught.value).startswith(f"{path}:{line}:{column}: ")
+    assert what in str(caught.value)
+
+
+def test_what_is_no_regular_file_is_said_and_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "own.toml")
+    (tmp_path / "folder.toml").mkdir()
+    (tmp_path / "endless.toml").symlink_to("/dev/zero")
+    for name in ("own.toml", "folder.toml", "endless.toml", "a\0b.toml"):
+        with pytest.raises(ProfileError, match=r"\.toml: "):
+            load_file(str(tmp_path / name))
+        path = written(tmp_path, f'name = "x"\nextends = {json.dumps(name)}\n', "outer.toml")
+        with pytest.raises(ProfileError, match=r"outer\.toml:2:11: "):
+            load_file(path)
+
+
+def test_a_pattern_that_explodes_is_matched_in_bounded_time(tmp_path, recwarn):
+    rules = "[rules]\nSG622 = { severity = 'error', pattern = '(a+)+' }\n"
+    rules += "SG422 = { severity = 'error', pattern = '^(a+)+$' }\n"
+    profile = load_file(written(tmp_path, WHOLE + rules))
+    name = "a" * 200 + "!"
+    tool = {"name": name, "inputSchema": {"type": "object", "properties": {name: {}}}}
+    report = lint.check_value("x", {"tools": [tool, {**tool, "name": "a" * 200}]}, profile)
+    assert [(f.code, f.pointer) for f in report.findings] == [("SG622", "/tools/0/name")]
+    assert [f.code for f in report.tools[0].findings] == ["SG422"]
+    # A set that will mean something else one day: nothing about it on standard error.
+    load_file(written(tmp_path, WHOLE + "[rules.SG622]\nseverity = 'note'\npattern = '[[a]'\n"))
+    assert list(recwarn) == []
+
+
+def test_a_name_of_thousands_of_characters_matches_no_pattern(tmp_path):
+    rules = "[rules]\nSG622 = { severity = 'error', pattern = '[a-z]+' }\n"
+    profile = load_file(written(tmp_path, WHOLE + rules))
+    for length, codes in ((4_096, []), (4_097, ["SG622"])):
+        tool = {"name": "n" * length, "inputSchema": {"type": "object"}}
+        found = lint.check_value("x", {"tools": [tool]}, profile).findings
+        assert [f.code for f in found] == codes
 
 
 @pytest.mark.parametrize(
@@ -183,7 +273,9 @@ def test_the_schema_takes_every_profile_that_ships(path):
 
 @pytest.mark.parametrize(("text", "_line", "_column", "what"), WRONG)
 def test_the_schema_refuses_what_the_loader_refuses(text, _line, _column, what):
-    # What a table lacks, and names of rules and profiles, are not a matter of form.
-    if "needs" in what or "no profile" in what or "no rule" in what:
+    # What a table lacks, names of rules and profiles, whether an expression is one, and what is
+    # printable are not a matter of form; nor are dates, which are text here.
+    well_formed = ("needs", "no profile", "no rule", "in bounded time", "one line", "a day", "JSON")
+    if any(words in what for words in well_formed) and "source" not in what:
         pytest.skip("is well formed")
     assert not VALIDATOR.is_valid(plain(WHOLE + text))

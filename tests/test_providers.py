@@ -13,7 +13,7 @@ from conftest import ROOT, shared
 from hypothesis import HealthCheck, given, settings
 
 import schemaguard
-from schemaguard import dialects, walk
+from schemaguard import dialects, lint, walk
 from schemaguard.keywords import KEYWORDS
 from schemaguard.plan import Plans
 from schemaguard.profiles import BASES, Grounds, ProfileError, from_table, load, names
@@ -623,3 +623,49 @@ def test_the_profile_llguidance_refuses_what_llguidance_refuses(schema):
     matcher = llguidance.LLMatcher
     refusal = matcher.validate_grammar(matcher.grammar_from_json_schema(json.dumps(schema)))
     assert schemaguard.check(schema, profile="llguidance").ok == (not refusal), refusal
+
+
+# ------------------------------------------------------------------- sums, and what nobody settled
+
+
+def test_a_sum_of_cohere_is_an_error_only_when_definitions_do_not_matter():
+    # 150 names at the root and 100 in a definition: 250 in all, at most 150 in one part.
+    def tool(root, defined):
+        properties = {f"p{i}": {"type": "string"} for i in range(root)}
+        inner = {f"q{i}": {"type": "string"} for i in range(defined)}
+        schema = {
+            "type": "object",
+            "properties": properties,
+            "required": ["p0"],
+            "$defs": {"d": {"type": "object", "properties": inner, "required": ["q0"]}},
+        }
+        return {"name": "t", "inputSchema": schema}
+
+    def severities(*tools):
+        found = lint.check_value("x", {"tools": list(tools)}, "cohere-strict").findings
+        return [f.severity for f in found if f.code == "SG629"]
+
+    assert severities(tool(150, 50)) == []
+    assert severities(tool(150, 51)) == ["warning"]
+    assert severities(tool(201, 0)) == ["error"]
+    assert severities(tool(100, 1), tool(101, 1)) == ["error"]
+
+
+def test_branches_without_a_type_are_a_matter_of_reports_for_moonshot():
+    schema = closed(a={"anyOf": [{"description": "x"}, STRING]}, b={"description": "y"})
+    known = {
+        d.pointer: d.grounds.basis
+        for d in schemaguard.check(schema, "moonshot").diagnostics
+        if d.code == "SG244"
+    }
+    assert known == {"/properties/a/anyOf/0": "observed", "/properties/b": "documented"}
+
+
+def test_what_depends_on_another_property_is_not_enforced_by_xai():
+    schema = closed(a=STRING) | {"dependentRequired": {"a": []}, "dependentSchemas": {}}
+    report = schemaguard.check(schema, "xai")
+    assert report.ok
+    assert [d.pointer for d in report.diagnostics if d.code == "SG232"] == [
+        "/dependentRequired",
+        "/dependentSchemas",
+    ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
+
 from schemaguard import config as configuration
 from schemaguard import profiles
 from schemaguard.cli.options import add_inputs, add_output
@@ -12,8 +14,6 @@ from schemaguard.render.matrix import FORMATS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import argparse
-
     from schemaguard.config import Config
     from schemaguard.profiles import Profile
 
@@ -41,7 +41,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--conflicts",
-        type=int,
+        type=_count,
         default=_MOST,
         metavar="N",
         help=f"look for contradictions in so many schemas (default {_MOST}, 0 for none)",
@@ -78,9 +78,11 @@ def run(options: argparse.Namespace) -> int:
             unchecked = not said(made) or unchecked
         failed = work.failed
     if matrix.rows:
-        found, left = matrix.conflicts(max(0, options.conflicts))
+        found, left, large = matrix.conflicts(options.conflicts)
         if left and options.conflicts:
-            warn(f"{left:,} more schemas were not looked at for conflicts: --conflicts N")
+            warn(f"not looked at for conflicts: {_schemas(left)} more; --conflicts N")
+        if large:
+            warn(f"not looked at for conflicts, or not to the end: {_schemas(large)}, too large")
         with Output(options.output_file) as output:
             output.write(FORMATS[options.output](matrix, found), utf_8=options.output != "text")
     if failed:
@@ -91,12 +93,29 @@ def run(options: argparse.Namespace) -> int:
     return 1 if limit and VERDICTS.index(matrix.worst) >= VERDICTS.index(limit) else 0
 
 
+def _count(text: str) -> int:
+    """A number of schemas."""
+    if not (text.isascii() and text.isdigit() and len(text) < 10):
+        raise argparse.ArgumentTypeError("a number from 0")
+    return int(text)
+
+
+def _schemas(count: int) -> str:
+    return f"{count:,} schema{'s' * (count != 1)}"
+
+
 def _chosen(options: argparse.Namespace, config: Config) -> list[Profile]:
     names = [name.strip() for given in options.profiles for name in given.split(",")]
     names = [name for name in names if name] or [
         *(name for name in profiles.names() if name not in _UNASKED),
         *config.profiles,
     ]
-    made = [configuration.profile_of(name, config) for name in dict.fromkeys(names)]
     basis = options.min_basis or config.min_basis
-    return made if basis is None else [profile.at_least(basis) for profile in made]
+    made: dict[str, Profile] = {}
+    for name in names:
+        profile = configuration.profile_of(name, config)
+        # What is the same is one column; what only has the same name would hide the other.
+        if made.setdefault(profile.id, profile) != profile:
+            raise configuration.ConfigError(f"two profiles are both {profile.id}: rename one")
+    chosen = list(made.values())
+    return chosen if basis is None else [profile.at_least(basis) for profile in chosen]

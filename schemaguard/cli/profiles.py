@@ -7,6 +7,7 @@ import json
 from schemaguard import config as configuration
 from schemaguard import profiles
 from schemaguard.cli.output import Output
+from schemaguard.errors import printable
 from schemaguard.rules import RULES
 
 TYPE_CHECKING = False
@@ -109,13 +110,13 @@ def _page(profile: Profile) -> Iterator[str]:
     for name, members in profile.lists.items():
         yield ""
         yield f"Keywords: {name} ({basis})"
-        yield from (f"  {member}" for member in members)
+        yield from (f"  {printable(member)}" for member in members)
     for table, remarks in profile.remarks.items():
         if remarks:
             yield ""
             yield f"Keywords: {table}"
         for remark in remarks:
-            said = f"{remark.keyword}{_when(remark)}"
+            said = printable(f"{remark.keyword}{_when(remark)}")
             yield f"  {said:<40}  {_where_from(remark.grounds)}"
     yield ""
     yield "Rules"

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from types import MappingProxyType
 
-from schemaguard.dialects import FEATURES
 from schemaguard.errors import ProfileError, nearest, printable
 from schemaguard.keywords import TYPE_NAMES
-from schemaguard.measured import BREAKS, READINGS
 from schemaguard.profiles.parts import (
     BASES,
     RULE_OF,
@@ -19,65 +16,16 @@ from schemaguard.profiles.parts import (
     Remark,
     Setting,
 )
+from schemaguard.profiles.settings import KINDS, NOT_EMPTY, is_day, is_json, is_line, is_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Mapping
     from typing import Any
 
 _WORDS = ("name", "date", "title", "subject", "basis", "source")
 _GROUNDS = frozenset({"basis", "source", "date"})
 _REMARK = _GROUNDS | {"unless", "types", "beside", "root", "why"}
-_KINDS_OF_VALUES = ("string", "number", "boolean", "null", "array", "object")
-
-
-def _is_names(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(member, str) for member in value)
-
-
-def _are_in(known: Iterable[str]) -> Callable[[Any], bool]:
-    names = frozenset(known)
-    return lambda value: _is_names(value) and names.issuperset(value)
-
-
-def _is_flags(value: object) -> bool:
-    return isinstance(value, list) and all(member.__class__ is bool for member in value)
-
-
-def _is_numbers(value: object) -> bool:
-    return isinstance(value, dict) and all(limit.__class__ is int for limit in value.values())
-
-
-def _is_pattern(value: object) -> bool:
-    try:
-        re.compile(value)  # type: ignore[call-overload]
-    except (re.error, TypeError, OverflowError, RecursionError):
-        return False
-    return True
-
-
-#: Kind of a setting that is a list of words → the words.
-MEMBERS: dict[str, Iterable[str]] = {
-    "kinds": _KINDS_OF_VALUES,
-    "features": FEATURES,
-    "readings": READINGS,
-    "breaks": BREAKS,
-}
-
-#: Kind of a setting → whether a value is of it, and what people call it.
-KINDS: dict[str, tuple[Callable[[Any], bool], str]] = {
-    "count": (lambda value: value.__class__ is int and value >= 0, "an integer of 0 or more"),
-    "flag": (lambda value: value.__class__ is bool, "true or false"),
-    "text": (lambda value: isinstance(value, str), "a string"),
-    "names": (_is_names, "an array of strings"),
-    "pattern": (_is_pattern, "a regular expression"),
-    "numbers": (_is_numbers, "a table of integers"),
-    "flags": (_is_flags, "an array of true or false"),
-    **{
-        kind: (_are_in(members), f"an array of {', '.join(sorted(members))}")
-        for kind, members in MEMBERS.items()
-    },
-}
 
 
 def from_table(
@@ -125,8 +73,7 @@ class _Reader:
                 fields[name] = getattr(base, name)
             if name not in fields:
                 raise self.wrong(f'"{name}" is missing')
-            if name != "date" and not isinstance(fields[name], str):
-                raise self.wrong(f'"{name}" is a string', name)
+            self._check_word(name, fields[name], name)
         self.fields = {name: str(value) for name, value in fields.items()}
         self.grounds = self._grounds({})
         base = base or _NOTHING
@@ -153,6 +100,14 @@ class _Reader:
             if lacking:
                 raise self.wrong(f"{code} {lacking}", "rules", code)
         return made
+
+    def _check_word(self, name: str, value: object, *keys: str) -> None:
+        """A word of the file, or one about where a fact is from; all are shown as they are."""
+        if name == "date":
+            if not is_day(value):
+                raise self.wrong('"date" is a day: YYYY-MM-DD', *keys)
+        elif not is_line(value) or (name == "name" and not value):
+            raise self.wrong(f'"{name}" is one line of text', *keys)
 
     def _table(self, name: str, value: object) -> dict[str, Any]:
         if not isinstance(value, dict):
@@ -188,17 +143,17 @@ class _Reader:
             if name not in known:
                 near = nearest(name, known)
                 raise self.wrong(f'unknown list "{name[:80]}"{near}', "keywords", name)
-            if not _is_names(members):
+            if not is_names(members):
                 raise self.wrong(f'"{name}" is an array of strings', "keywords", name)
         return {**base.lists, **{name: tuple(members) for name, members in table.items()}}
 
     def _grounds(self, table: Mapping[str, object], *keys: str) -> Grounds:
+        for name in _GROUNDS & table.keys():
+            self._check_word(name, table[name], *keys, name)
         said = {name: str(table.get(name, self.fields[name])) for name in _GROUNDS}
         if said["basis"] not in BASES:
             near = nearest(said["basis"], BASES)
-            raise self.wrong(
-                f'"basis" is one of {", ".join(BASES)}{near}', *keys, *(["basis"] if keys else [])
-            )
+            raise self.wrong(f'"basis" is one of {", ".join(BASES)}{near}', *keys, "basis")
         return Grounds(**said)
 
     def _rules(
@@ -231,10 +186,13 @@ class _Reader:
                     if code not in grounds or entry.keys() & _GROUNDS:
                         grounds[code] = self._grounds(entry, "rules", text)
                     self._set(code, text, entry, settings, grounds[code])
+                    others: list[Setting] = []
                     for other in entries[1:]:
                         more: dict[str, tuple[Setting, ...]] = {}
                         self._set(code, text, other, more, self._grounds(other, "rules", text))
-                        settings[code] += more.get(code, ())
+                        others += more.get(code, ())
+                    if others:
+                        settings[code] += tuple(others)
         return severities, settings, grounds
 
     def _codes(self, text: str) -> tuple[list[str], bool]:
@@ -273,24 +231,33 @@ class _Reader:
 
         values = {k: v for k, v in entry.items() if k not in _GROUNDS and k != "severity"}
         known = RULES[code].settings
-        self._check_settings(text, known, values)
+        self._check_settings(code, text, values)
         before = settings.get(code, ())
         if known:
             values = {**(before[0].values if before else {}), **values}
             settings[code] = (Setting(MappingProxyType(values), grounds),)
 
-    def _check_settings(
-        self, text: str, known: Mapping[str, str], values: Mapping[str, object]
-    ) -> None:
+    def _check_settings(self, code: str, text: str, values: Mapping[str, object]) -> None:
+        from schemaguard.rules import RULES  # noqa: PLC0415  (circular)
+
+        rule = RULES[code]
         for name, value in values.items():
-            if name not in known:
-                near = nearest(name, (*known, "severity", *_GROUNDS))
+            if name not in rule.settings:
+                near = nearest(name, (*rule.settings, "severity", *_GROUNDS))
                 raise self.wrong(
                     f'rules: "{text[:80]}" has no setting "{name[:80]}"{near}', "rules", text, name
                 )
-            fits, called = KINDS[known[name].rstrip("?")]
-            if not fits(value):
-                raise self.wrong(f'rules: "{text[:80]}": {name} is {called}', "rules", text, name)
+            kind = rule.settings[name].rstrip("?")
+            fits, called = KINDS[kind]
+            if not fits(value) or (kind in NOT_EMPTY and not value):
+                some = ", at least one of them" if kind in NOT_EMPTY else ""
+                raise self.wrong(
+                    f'rules: "{text[:80]}": {name} is {called}{some}', "rules", text, name
+                )
+            for word in value if isinstance(value, dict) else ():
+                if word not in rule.on:  # the rule would never look at it
+                    what = f'"{word[:80]}" has no limit{nearest(word, rule.on[1:])}'
+                    raise self.wrong(f'rules: "{text[:80]}": {name}: {what}', "rules", text, name)
 
     def _remarks(
         self, name: str, table: dict[str, Any], before: tuple[Remark, ...]
@@ -319,11 +286,11 @@ class _Reader:
         root = entry.get("root", False)
         why = entry.get("why", "")
         for key, fits, called in (
-            ("types", _is_names(types) and TYPE_NAMES.issuperset(types), "an array of types"),
-            ("beside", _is_names(beside), "an array of keywords"),
-            ("unless", isinstance(unless, list), "an array of values"),
+            ("types", is_names(types) and TYPE_NAMES.issuperset(types), "an array of types"),
+            ("beside", is_names(beside), "an array of keywords"),
+            ("unless", isinstance(unless, list) and is_json(unless), "an array of JSON values"),
             ("root", root.__class__ is bool, "true or false"),
-            ("why", isinstance(why, str), "a string"),
+            ("why", is_line(why), "one line of text"),
         ):
             if not fits:
                 what = f'{name}: "{keyword[:80]}": {key} is {called}'
@@ -349,9 +316,9 @@ def missing(code: str, profile: Profile) -> str:
         return f"needs the budget {rule.on[1]!r}"
     if kind == PRESENCE and rule.on[1] not in profile.lists:
         return f"needs the list {rule.on[1]!r}"
-    given = profile.settings.get(code)
+    given = [setting.values for setting in profile.settings.get(code, ())] or [{}]
     for name, wanted in rule.settings.items():
-        if not wanted.endswith("?") and (not given or name not in given[0].values):
+        if not wanted.endswith("?") and not all(name in values for values in given):
             return f"needs the setting {name!r}"
     return ""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from schemaguard.keywords import TYPE_NAMES
 from schemaguard.profiles.parts import BASES, SEVERITIES, TABLES
-from schemaguard.profiles.reading import MEMBERS
+from schemaguard.profiles.settings import MEMBERS, NOT_EMPTY
 from schemaguard.rules import BUDGET, PRESENCE, READING, RULES, VALUE
 
 TYPE_CHECKING = False
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _STRING = {"type": "string"}
 _NAMES = {"type": "array", "items": _STRING}
 
-#: Kind of a setting (`profiles.reading.KINDS`) → its schema.
+#: Kind of a setting (`profiles.settings.KINDS`) → its schema.
 SETTINGS: dict[str, dict[str, Any]] = {
     "count": {"type": "integer", "minimum": 0},
     "flag": {"type": "boolean"},
@@ -28,9 +28,13 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "text": _STRING,
     "names": _NAMES,
     "pattern": {"type": "string", "format": "regex"},
-    "numbers": {"type": "object", "additionalProperties": {"type": "integer"}},
+    "numbers": {"type": "object", "additionalProperties": {"type": "integer", "minimum": 0}},
     **{
-        kind: {"type": "array", "items": {"enum": sorted(members)}}
+        kind: {
+            "type": "array",
+            "items": {"enum": sorted(members)},
+            **({"minItems": 1} if kind in NOT_EMPTY else {}),
+        }
         for kind, members in MEMBERS.items()
     },
 }

@@ -9,7 +9,7 @@ from schemaguard.render.markdown import code
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
     from schemaguard.conflicts import Conflict
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     Conflicts = Mapping[int, list[Conflict]]
 
 _SHOWN = 200
+#: Of a list of names in text; what quotes a schema is one line, to be searched.
+_WIDTH = 80
 #: How a cell of a table is marked: not by colour alone.
 MARKS = {ACCEPTED: "✓", WARNED: "!", DEGRADED: "~", REJECTED: "✗"}
 
@@ -48,30 +50,43 @@ def text(matrix: Matrix, conflicts: Conflicts) -> str:
 
 
 def _lines(matrix: Matrix, conflicts: Conflicts) -> Iterator[str]:
-    width = max(len(profile.name) for profile in matrix.profiles)
+    width = max(map(len, matrix.labels))
     for index, row in enumerate(matrix.rows):
         yield f"{common.safe_path(row.path)}: {common.safe(label(row))}"
-        named: dict[str, list[str]] = {}
-        for profile, cell in zip(matrix.profiles, row.cells, strict=True):
-            if cell.verdict == ACCEPTED:
-                named.setdefault(ACCEPTED, []).append(profile.name)
+        named = [
+            column
+            for column, cell in zip(matrix.labels, row.cells, strict=True)
+            if cell.verdict == ACCEPTED
+        ]
         if named:
-            yield f"  {ACCEPTED:<9} {', '.join(named[ACCEPTED])}"
+            yield from _wrapped(f"  {ACCEPTED:<9} ", named)
         for verdict in VERDICTS[1:]:
-            for profile, cell in zip(matrix.profiles, row.cells, strict=True):
+            for column, cell in zip(matrix.labels, row.cells, strict=True):
                 if cell.verdict == verdict:
                     said = common.safe(reason(cell))
                     more = f" (+{cell.total - 1:,})" if cell.total > 1 else ""
-                    yield f"  {verdict:<9} {profile.name:<{width}}  {said}{more}"
+                    yield f"  {verdict:<9} {column:<{width}}  {said}{more}"
         for conflict in conflicts.get(index, ()):
             where = common.safe(cut(conflict.pointer, _SHOWN))
             yield f"  conflict  #{where}: {common.safe(cut(conflict.message, 2 * MAX_SHOWN))}"
             yield f"            way out: {common.safe(conflict.way_out)}"
         yield ""
     yield f"{'':<{width}}  {'  '.join(f'{verdict:>8}' for verdict in VERDICTS)}"
-    for profile, counts in zip(matrix.profiles, matrix.counts(), strict=True):
+    for column, counts in zip(matrix.labels, matrix.counts(), strict=True):
         numbers = "  ".join(f"{counts[verdict]:>8,}" for verdict in VERDICTS)
-        yield f"{profile.name:<{width}}  {numbers}"
+        yield f"{column:<{width}}  {numbers}"
+
+
+def _wrapped(head: str, names: Sequence[str]) -> Iterator[str]:
+    """Names in lines of a terminal's width, below each other after the head of the first."""
+    line = head
+    for index, name in enumerate(names):
+        word = name if index == len(names) - 1 else f"{name},"
+        if len(line) + len(word) > _WIDTH and line.strip():
+            yield line.rstrip()
+            line = " " * len(head)
+        line += f"{word} "
+    yield line.rstrip()
 
 
 def json(matrix: Matrix, conflicts: Conflicts) -> str:
@@ -148,7 +163,7 @@ def _page(matrix: Matrix, conflicts: Conflicts) -> Iterator[str]:
     yield ""
     yield ", ".join(f"{MARKS[verdict]} {verdict}" for verdict in VERDICTS)
     yield ""
-    yield f"| Tool | {' | '.join(profile.name for profile in matrix.profiles)} |"
+    yield f"| Tool | {' | '.join(map(_plain, matrix.labels))} |"
     yield f"| :--- |{' :---: |' * len(matrix.profiles)}"
     for row in matrix.rows:
         marks = " | ".join(MARKS[cell.verdict] for cell in row.cells)
@@ -159,13 +174,18 @@ def _page(matrix: Matrix, conflicts: Conflicts) -> Iterator[str]:
         yield ""
         yield f"### {code(f'{common.relative(row.path)}: {label(row)}')}"
         yield ""
-        for profile, cell in zip(matrix.profiles, row.cells, strict=True):
+        for column, cell in zip(matrix.labels, row.cells, strict=True):
             if cell.verdict != ACCEPTED:
-                said = f"{MARKS[cell.verdict]} **{profile.name}** {cell.verdict}"
+                said = f"{MARKS[cell.verdict]} **{_plain(column)}** {cell.verdict}"
                 yield f"- {said}: {code(reason(cell))}"
         for conflict in conflicts.get(index, ()):
             said = code(cut(conflict.message, 2 * MAX_SHOWN))
             yield f"- **conflict**: {said}; way out: {code(conflict.way_out)}"
+
+
+def _plain(column: str) -> str:
+    """The name of a column; one of somebody's own may have anything in it that can be printed."""
+    return column if column.replace("-", "").replace(".", "").isalnum() else code(column)
 
 
 def html(matrix: Matrix, conflicts: Conflicts) -> str:

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from schemaguard.matrix import Cell, Matrix, Row
-    from schemaguard.profiles import Profile
     from schemaguard.render.matrix import Conflicts
 
 _STYLE = """
@@ -56,15 +55,16 @@ def _lines(matrix: Matrix, conflicts: Conflicts) -> Iterator[str]:
     legend = (f'<span class="{v}">{MARKS[v]} {v}</span>' for v in VERDICTS)
     yield f"<p>{' &nbsp; '.join(legend)}</p>"
     yield '<div class="grid" tabindex="0"><table>\n<thead><tr><th scope="col">tool</th>'
-    for profile, counts in zip(matrix.profiles, matrix.counts(), strict=True):
+    labels = matrix.labels
+    for profile, column, counts in zip(matrix.profiles, labels, matrix.counts(), strict=True):
         said = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS)
         yield f'<th scope="col" title="{_text(profile.id)}: {said}">'
-        yield f"<span>{_text(profile.name)}</span></th>"
+        yield f"<span>{_text(column)}</span></th>"
     yield "</tr></thead>\n<tbody>"
     for index, row in enumerate(matrix.rows):
         yield f'<tr><th scope="row">{_text(label(row))}<br><small>{_path(row)}</small></th>'
-        for profile, cell in zip(matrix.profiles, row.cells, strict=True):
-            yield _mark(cell, index, profile)
+        for column, cell in zip(labels, row.cells, strict=True):
+            yield _mark(cell, index, column)
         yield "</tr>"
     yield "</tbody></table></div>"
     for index, row in enumerate(matrix.rows):
@@ -73,9 +73,9 @@ def _lines(matrix: Matrix, conflicts: Conflicts) -> Iterator[str]:
     yield "</html>"
 
 
-def _mark(cell: Cell, index: int, profile: Profile) -> str:
+def _mark(cell: Cell, index: int, column: str) -> str:
     mark = f'<span aria-hidden="true">{MARKS[cell.verdict]}</span>'
-    named = f'title="{cell.verdict}" aria-label="{_text(profile.name)}: {cell.verdict}"'
+    named = f'title="{cell.verdict}" aria-label="{_text(column)}: {cell.verdict}"'
     if cell.first is None:
         return f'<td class="{cell.verdict}" {named}>{mark}</td>'
     return f'<td class="{cell.verdict}"><a href="#row-{index}" {named}>{mark}</a></td>'
@@ -84,7 +84,7 @@ def _mark(cell: Cell, index: int, profile: Profile) -> str:
 def _reasons(matrix: Matrix, row: Row, index: int, conflicts: Conflicts) -> Iterator[str]:
     yield f'<section id="row-{index}"><h2>{_text(label(row))}</h2>'
     yield f"<p><small>{_path(row)}</small></p><ul>"
-    for profile, cell in zip(matrix.profiles, row.cells, strict=True):
+    for column, cell in zip(matrix.labels, row.cells, strict=True):
         if cell.verdict == ACCEPTED or cell.first is None:
             continue
         more = f" <small>(+{cell.total - 1:,})</small>" if cell.total > 1 else ""
@@ -92,7 +92,7 @@ def _reasons(matrix: Matrix, row: Row, index: int, conflicts: Conflicts) -> Iter
         ground = "" if known is None else f" <small>[{_text(common.grounds(known))}]</small>"
         yield (
             f'<li><span class="{cell.verdict}">{MARKS[cell.verdict]} {cell.verdict}</span> by '
-            f"<b>{_text(profile.name)}</b>: <code>{_text(reason(cell))}</code>{more}{ground}</li>"
+            f"<b>{_text(column)}</b>: <code>{_text(reason(cell))}</code>{more}{ground}</li>"
         )
     yield "</ul>"
     for conflict in conflicts.get(index, ()):

@@ -104,14 +104,17 @@ _budget(
     "SG527",
     "long-schema",
     MEASURE,
-    message="the schema has more than {limit} characters",
+    message="{subject} takes at most {limit} characters in a schema",
     fix="Shorten descriptions, names and values, or split the tool.",
     bad="@long-schema",
     good=_GOOD,
     settings={"limit": "count"},
 )
 def long_schema(measured: Measured, setting: Mapping[str, Any]) -> Sequence[Finding]:
-    """Counted without blanks between its parts, descriptions included."""
+    """What a schema says is compiled, or is part of the prompt, and some providers bound it.
+
+    It is counted without blanks between its parts, descriptions included.
+    """
     limit = setting.get("limit", 0)
     return ((None, (), {"limit": limit}),) if measured.is_longer_than(limit) else ()
 
@@ -120,7 +123,7 @@ def long_schema(measured: Measured, setting: Mapping[str, Any]) -> Sequence[Find
     "SG528",
     "long-values",
     MEASURE,
-    message="the {count} values of all `enum`s have more than {limit} characters",
+    message="{subject} takes at most {limit} characters in the {count} values of all `enum`s",
     fix="Shorten the values, use fewer, or accept a string and validate it in the tool.",
     bad="@long-values",
     good=_GOOD,

@@ -56,7 +56,7 @@ _DEFS = '"$defs": {"b": {"type": "string"}}'
     "ref-siblings",
     PART,
     "$ref",
-    message="`{keyword}` may not stand beside `$ref`",
+    message="{subject} does not take `{keyword}` beside `$ref`",
     fix="Remove `{keyword}`, move it into the target, or wrap the reference: "
     '`"anyOf": [{{"$ref": …}}]`.',
     bad=_object('"a": {"$ref": "#/$defs/b", "title": "A", "type": "string"}', rest=_DEFS),
@@ -220,7 +220,7 @@ def untyped_schema(measured: Measured, setting: Mapping[str, Any]) -> Sequence[P
     "SG245",
     "type-beside-union",
     MEASURE,
-    message="`type` may not stand beside `{keyword}`",
+    message="{subject} does not take `type` beside `{keyword}`",
     fix="Move `type` into each branch of `{keyword}`.",
     bad=_object('"a": {"type": "string", "anyOf": [{"type": "string", "maxLength": 3}]}'),
     good=_object('"a": {"anyOf": [{"type": "string", "maxLength": 3}]}'),
@@ -273,7 +273,7 @@ def boolean_subschema(measured: Measured, setting: Mapping[str, Any]) -> Sequenc
     "items-array",
     PART,
     "items",
-    message="`items` is an array of schemas, as no draft since 2020-12 has it",
+    message="`items` is an array of schemas, which draft 2020-12 does not allow",
     fix="Write `prefixItems` for the members, and `items` for those after them.",
     bad='{"type": "object", "properties": {"a": {"type": "array", '
     '"items": [{"type": "string"}]}}, "required": ["a"]}',
@@ -341,7 +341,7 @@ def nested_definitions(measured: Measured, setting: Mapping[str, Any]) -> Sequen
     "slash-in-definition-name",
     PART,
     "$defs",
-    message="the name of a definition may not contain '/'",
+    message="{subject} does not take '/' in the name of a definition",
     fix="Give the definition a name of letters, digits and `_`.",
     bad='{"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"], '
     '"$defs": {"b/c": {"type": "string"}}}',

@@ -68,7 +68,7 @@ def property_name_pattern(schema: dict[str, Any], setting: Mapping[str, Any]) ->
     return [
         (("properties", name), {"pattern": pattern})
         for name in _names(schema["properties"])
-        if not _matches(pattern, name)
+        if not matches(pattern, name)
     ]
 
 
@@ -79,10 +79,16 @@ def _names(properties: object) -> list[str]:
     return [name for name in properties if isinstance(name, str)]
 
 
-def _matches(pattern: str, name: str) -> bool:
+def matches(pattern: str, name: str) -> bool:
+    """Whether a name has a match of a profile's pattern in it; yes where that takes too long."""
     if len(name) > _LONGEST_NAME:
         return False
     return _found(pattern, name) if len(name) > _LONGEST_REMEMBERED else _remembered(pattern, name)
+
+
+def whole(pattern: str) -> str:
+    """The pattern that a name matches which matches another one as a whole."""
+    return f"^(?:{pattern})$"
 
 
 @lru_cache(maxsize=4_096)
@@ -98,6 +104,18 @@ def _found(pattern: str, name: str) -> bool:
         return searching.search(pattern, name, searching.Budget(_STEPS))
     except searching.UndecidedError:
         return True
+
+
+def is_bounded(pattern: str, length: int) -> bool:
+    """Whether names of a length are told apart by a pattern, and not given up."""
+    from schemaguard import searching  # noqa: PLC0415  (few profiles have a pattern for names)
+
+    try:
+        for form in (pattern, whole(pattern)):
+            searching.search(form, "a" * length, searching.Budget(_STEPS))
+    except searching.UndecidedError:
+        return False
+    return True
 
 
 @rule(

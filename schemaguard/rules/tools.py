@@ -10,9 +10,8 @@ Limits and patterns are the profile's.
 
 from __future__ import annotations
 
-import re
-
 from schemaguard.rules import TOOL, TOOLSET, rule
+from schemaguard.rules.roots import matches, whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,9 +24,6 @@ if TYPE_CHECKING:
 
 #: The datum of a finding that is a warning, whatever its rule's severity is.
 UNSETTLED = "unsettled"
-
-#: A name of more characters is too long for every provider; no expression is tried on it.
-_LONGEST_MATCHED = 1_024
 
 _OBJECT = '"parameters": {"type": "object", "properties": {}}'
 
@@ -77,7 +73,7 @@ def mismatched_tool_name(tool: Tool, setting: Mapping[str, Any]) -> Sequence[Fin
     """A name goes into the markup of a call, and some characters end it there."""
     pattern = setting["pattern"]
     name = tool.name
-    if name is None or len(name) > _LONGEST_MATCHED or re.fullmatch(pattern, name):
+    if name is None or matches(whole(pattern), name):
         return ()
     return ((("name",), {"name": name, "pattern": pattern}),)
 

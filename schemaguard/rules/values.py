@@ -211,7 +211,7 @@ def empty_range(schema: dict[str, Any], _: Mapping[str, Any]) -> Findings:
     "oneOf",
     "allOf",
     "patternProperties",
-    message="`{keyword}` has more than {limit} members{why}",
+    message="{subject} takes at most {limit} members in `{keyword}`{why}",
     fix="Join members, or split the tool.",
     bad="@many-branches",
     good='{"type": "object", "properties": {"a": {"anyOf": [{"type": "string"}]}}, '
@@ -238,7 +238,7 @@ def many_branches(schema: dict[str, Any], setting: Mapping[str, Any]) -> Finding
     "long-list-of-values",
     PART,
     "enum",
-    message="an `enum` of more than {entries} strings has more than {limit} characters",
+    message="{subject} takes at most {limit} characters in an `enum` of over {entries} strings",
     fix="Shorten the values, use fewer, or accept a string and validate it in the tool.",
     bad="@long-list-of-values",
     good=_object('{"type": "string", "enum": ["x", "y"]}'),
