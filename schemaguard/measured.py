@@ -214,22 +214,25 @@ class Measured:
         found = []
         open_: set[int] = set()
         done: set[int] = set()
+        said: set[int] = set()
         # Edges that are cut leave schemas that no path reaches: all are starts, the root first.
         for start in self._frames:
             if id(start[0]) in done:
                 continue
             open_.add(id(start[0]))
-            path = [(start, self._edges(start[0], breaks))]
+            path = [(start, self._edges(start[0], breaks), False)]
             while path:
-                frame, edges = path[-1]
+                frame, edges, _ = path[-1]
                 for member, is_ref in edges:
                     there = id(member)
                     if there in open_:
-                        if is_ref:
-                            found.append(frame)
+                        last = frame if is_ref else _last_ref(path, there)
+                        if last is not None and (is_ref or id(last) not in said):
+                            said.add(id(last))
+                            found.append(last)
                     elif there not in done and there in frames:
                         open_.add(there)
-                        path.append((frames[there], self._edges(member, breaks)))
+                        path.append((frames[there], self._edges(member, breaks), is_ref))
                         break
                 else:
                     path.pop()
@@ -263,6 +266,24 @@ def _add(frames: list[Frame], frame: Frame) -> None:
     """Add a place once, though two of its keywords ask for it."""
     if not frames or frames[-1] is not frame:
         frames.append(frame)
+
+
+def _last_ref(path: list[tuple[Frame, Any, bool]], there: int) -> Frame | None:
+    """The last schema on a circle that leads on by `$ref`, where it is no `$ref` that closes it.
+
+    A value from Python may hold one object at two places; one of them is then below a reference
+    that the path to the other went through.
+
+    Args:
+        path: frames, their edges, and whether a `$ref` led there.
+        there: where the circle closes, by `id`.
+    """
+    for at in range(len(path) - 1, 0, -1):
+        if id(path[at][0][0]) == there:
+            return None
+        if path[at][2]:
+            return path[at - 1][0]
+    return None
 
 
 def _is_name(value: object) -> bool:

@@ -100,6 +100,40 @@ def test_a_profile_says_the_same_each_time_and_of_places_that_exist(schema, prof
     assert json.dumps(schema) == before
 
 
+def shared(value, known):
+    """The same value, with one object wherever two are equal, as Python code may build it."""
+    if isinstance(value, dict):
+        value = {key: shared(member, known) for key, member in value.items()}
+    elif isinstance(value, list):
+        value = [shared(member, known) for member in value]
+    else:
+        return value
+    return known.setdefault(json.dumps(value), value)
+
+
+@RELAXED
+@given(SCHEMAS, SOME)
+def test_objects_that_are_in_two_places_are_judged_as_two(schema, profile):
+    apart = json.loads(json.dumps(schema))
+    once = shared(apart, {})
+    assert {found.code for found in check(once, profile).diagnostics} == {
+        found.code for found in check(apart, profile).diagnostics
+    }
+
+
+def test_a_circle_through_an_object_that_is_in_two_places_is_found():
+    link = {"anyOf": [{"$ref": "#/$defs/E"}, {"type": "null"}]}
+    node = {"properties": {"next": link}, "required": ["next"], "additionalProperties": False}
+    schema = {
+        "type": "object",
+        "properties": {"x": {"type": "object", **node}, "y": {"$ref": "#/$defs/E"}},
+        "required": ["x", "y"],
+        "additionalProperties": False,
+        "$defs": {"E": {"type": "object", **node}},
+    }
+    assert [found.code for found in check(schema, "anthropic-strict").errors] == ["SG261"]
+
+
 @RELAXED
 @given(SCHEMAS, SOME)
 def test_less_firm_facts_left_out_reject_nothing_that_was_accepted(schema, profile):
