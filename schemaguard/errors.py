@@ -128,6 +128,11 @@ def cut(text: str, limit: int) -> str:
     return text if len(text) <= limit else text[:limit] + "..."
 
 
+def counted(number: int, noun: str) -> str:
+    """A number and what it counts: "1 file", "2,000 files"."""
+    return f"{number:,} {noun}{'s' * (number != 1)}"
+
+
 def printable(text: str) -> str:
     r"""The text with everything that is not printable escaped: `\uXXXX`, `\UXXXXXXXX` when beyond.
 

@@ -295,7 +295,7 @@ def on_a_terminal(folder, *arguments):
 
 def test_a_long_run_shows_progress_on_a_terminal_and_removes_it(folder):
     out, err = on_a_terminal(folder)
-    assert "\r\x1b[K1 files, 1 schemas, 0 findings" in err
+    assert "\r\x1b[K1 file, 1 schema, 0 findings" in err
     assert err.rstrip().endswith("1 of 2 schemas accepted in 2 files; 1 finding")
     assert err.rindex("\r\x1b[K") < err.index("1 SG401")
     assert "\x1b" not in out

@@ -42,7 +42,7 @@ def test_a_file_is_changed_in_place_and_the_second_time_left_alone(tools, capfd)
     assert stat.S_IMODE(os.stat(tools).st_mode) == 0o640
     assert os.listdir(tools.parent) == ["tools.json"]
     assert "SG401" in out
-    assert "1 files, 1 changed" in err
+    assert "1 file, 1 changed" in err
     before = os.stat(tools)
     assert call(capfd, "fix", tools, "--for", "dynamo")[:2] == (0, "")
     assert os.stat(tools).st_ino == before.st_ino
@@ -186,7 +186,7 @@ def test_a_file_that_is_named_twice_is_in_the_patch_once(tools, capfd):
     _, out, err = call(capfd, "fix", "--diff", "tools.json", "./tools.json", "link.json")
 
     assert out.count("--- ") == 1
-    assert "1 files, 1 would be changed" in err
+    assert "1 file, 1 would be changed" in err
 
 
 def test_a_file_that_cannot_be_written_stays_and_the_others_are_fixed(tools, capfd, monkeypatch):

@@ -9,6 +9,7 @@ import pytest
 
 import schemaguard
 from schemaguard import fix
+from schemaguard.fix import attempt
 from schemaguard.fix.bundle import LibraryError, library_of
 
 NO_EDIT = {"type": "object", "properties": {}, "additionalProperties": False}
@@ -567,3 +568,24 @@ def test_what_is_no_schema_of_a_tool_is_left_alone():
 def test_an_unknown_profile_is_an_error():
     with pytest.raises(schemaguard.ProfileError):
         fix.to_profile({}, "no-such-profile")
+
+
+def test_a_run_that_stops_early_says_so_and_another_goes_on(monkeypatch):
+    names = [f"p{i}" for i in range(8)]
+    inner = {"type": "object", "properties": {n: {"type": "string"} for n in names}}
+    inner |= {"required": names, "additionalProperties": False}
+    schema = {
+        "type": "object",
+        "properties": {n: {"$ref": f"#/properties/q/properties/{n}"} for n in names} | {"q": inner},
+        "required": [*names, "q"],
+        "additionalProperties": False,
+    }
+    whole = fix.to_profile(schema, "moonshot")
+    assert len(whole.edits) == 8
+    assert whole.remaining == ()
+    for name in ("MAX_ROUNDS", "MOST_ROUNDS"):
+        monkeypatch.setattr(attempt, name, 5)
+    part = fix.to_profile(schema, "moonshot")
+    assert len(part.edits) == 5
+    assert {left.reason for left in part.remaining} == {attempt.STOPPED}
+    assert fix.to_profile(part.schema, "moonshot").schema == whole.schema

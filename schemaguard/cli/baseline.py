@@ -7,7 +7,7 @@ import sys
 from schemaguard.cli.options import add_compile, add_inputs, add_jobs, add_output, add_selection
 from schemaguard.cli.output import Output
 from schemaguard.cli.run import Run, settings, warn
-from schemaguard.errors import printable
+from schemaguard.errors import counted, printable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
                     warn(f"not in the baseline: {printable(what)}")
         output.write(dumps(known))
     total = sum(known.values())
-    print(f"{total:,} finding{'s' * (total != 1)} in the baseline", file=sys.stderr)
+    print(f"{counted(total, 'finding')} in the baseline", file=sys.stderr)
     if work.failed:
         return 2
     return 1 if left_out else 0

@@ -13,7 +13,7 @@ from schemaguard import config as configuration
 from schemaguard.cli.output import Output
 from schemaguard.cli.run import STDIN, content_of, settings, warn
 from schemaguard.envelopes.result import KINDS
-from schemaguard.errors import MissingExtra, SchemaguardError, cut, printable
+from schemaguard.errors import MissingExtra, SchemaguardError, counted, cut, printable
 from schemaguard.fix.files import fix_text
 from schemaguard.preflight import DEFAULT_PROFILE
 
@@ -237,7 +237,8 @@ class _Fixing:
             done = "would be changed" if self._dry else "changed"
             lossy = f", {self._lossy:,} lossy" if self._lossy else ""
             print(
-                f"{self._files:,} files, {self._changed:,} {done}: {self._edits:,} edits{lossy}, "
+                f"{counted(self._files, 'file')}, {self._changed:,} {done}: "
+                f"{counted(self._edits, 'edit')}{lossy}, "
                 f"{self._left:,} left",
                 file=sys.stderr,
             )

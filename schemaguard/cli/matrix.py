@@ -9,6 +9,7 @@ from schemaguard import profiles
 from schemaguard.cli.options import add_inputs, add_output
 from schemaguard.cli.output import Output
 from schemaguard.cli.run import Run, said, settings, warn
+from schemaguard.errors import counted
 from schemaguard.matrix import DEGRADED, REJECTED, VERDICTS, WARNED, Matrix
 from schemaguard.render.matrix import FORMATS
 
@@ -80,9 +81,10 @@ def run(options: argparse.Namespace) -> int:
     if matrix.rows:
         found, left, large = matrix.conflicts(options.conflicts)
         if left and options.conflicts:
-            warn(f"not looked at for conflicts: {_schemas(left)} more; --conflicts N")
+            warn(f"not looked at for conflicts: {counted(left, 'schema')} more; --conflicts N")
         if large:
-            warn(f"not looked at for conflicts, or not to the end: {_schemas(large)}, too large")
+            what = counted(large, "schema")
+            warn(f"not looked at for conflicts, or not to the end: {what}, too large")
         with Output(options.output_file) as output:
             output.write(FORMATS[options.output](matrix, found), utf_8=options.output != "text")
     if failed:
@@ -98,10 +100,6 @@ def _count(text: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) < 10):
         raise argparse.ArgumentTypeError("a number from 0")
     return int(text)
-
-
-def _schemas(count: int) -> str:
-    return f"{count:,} schema{'s' * (count != 1)}"
 
 
 def _chosen(options: argparse.Namespace, config: Config) -> list[Profile]:

@@ -6,6 +6,8 @@ import os
 import sys
 import time
 
+from schemaguard.errors import counted
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from schemaguard.cli.tally import Tally
@@ -60,7 +62,8 @@ class Progress(_Line):
 
     def _line(self) -> str:
         tally = self._tally
-        return f"{tally.files:,} files, {tally.tools:,} schemas, {tally.findings:,} findings"
+        parts = ((tally.files, "file"), (tally.tools, "schema"), (tally.findings, "finding"))
+        return ", ".join(counted(number, noun) for number, noun in parts)
 
 
 class Bar(_Line):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from schemaguard.errors import counted
 from schemaguard.lint import CheckedTool, FileReport
 from schemaguard.render.common import hidden
 from schemaguard.sources import Part, Source
@@ -51,8 +52,8 @@ class Tally:
     def summary(self) -> str:
         """One line on everything, after one on the rules when there were findings."""
         line = (
-            f"{self.accepted:,} of {_count(self.tools, 'schema')} accepted in "
-            f"{_count(self.files, 'file')}; {_count(self.findings, 'finding')}"
+            f"{self.accepted:,} of {counted(self.tools, 'schema')} accepted in "
+            f"{counted(self.files, 'file')}; {counted(self.findings, 'finding')}"
         )
         if not self._codes:
             return line
@@ -60,12 +61,8 @@ class Tally:
         parts = [f"{count:,} {code} {name}" for (code, name), count in rows[:_TOP]]
         rest = sum(count for _, count in rows[_TOP:])
         if rest:
-            parts.append(f"{rest:,} of {_count(len(rows) - _TOP, 'other rule')}")
+            parts.append(f"{rest:,} of {counted(len(rows) - _TOP, 'other rule')}")
         return f"{', '.join(parts)}\n{line}"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'s' * (number != 1)}"
 
 
 def slim(file: FileReport, *, text: bool = False, budgets: bool = False) -> FileReport:

@@ -34,8 +34,11 @@ if TYPE_CHECKING:
     #: keyword, property.
     Key = tuple[str, str, str, str]
 
-#: Rounds, and single trials in them. A schema of a tool takes a handful.
+#: Rounds, and single trials in them. A schema of a tool takes a handful; of a small one, with
+#: hundreds of references that are each written in place, it may be more.
 MAX_ROUNDS = 100
+MOST_ROUNDS = 1_000
+MAX_VALUES_CHECKED = 1_000_000
 MAX_TRIALS = 400
 #: After so many findings of a rule that could not be answered, the others are taken for the same.
 MAX_FAILURES = 20
@@ -44,6 +47,7 @@ MAX_FAILURES = 20
 MAX_GROWTH = 4
 MIN_ROOM = 2_000
 
+STOPPED = "that was many changes; fixing again goes on from here"
 NO_WAY = "no rewrite that keeps the meaning is known"
 
 
@@ -99,7 +103,9 @@ class Attempt:
         self.needs_lossy: set[Key] = set()
         self._trials = MAX_TRIALS
         self._lost = Links(root).lost
-        self._room = MIN_ROOM + MAX_GROWTH * (data.size(root) or 0)
+        size = data.size(root) or 1
+        self._room = MIN_ROOM + MAX_GROWTH * size
+        self._rounds = max(MAX_ROUNDS, min(MOST_ROUNDS, MAX_VALUES_CHECKED // size))
         self.reports = self._check(root)
 
     def _check(self, root: Any) -> list[Report]:
@@ -115,9 +121,17 @@ class Attempt:
         """Change until nothing helps."""
         # What was dropped may have been what stood in the way of the rest.
         for lossy in (False, True, False) if self._lossy else (False,):
-            for _ in range(MAX_ROUNDS):
+            for _ in range(self._rounds):
                 if not self._round(lossy):
                     break
+            else:
+                self._stop()
+
+    def _stop(self) -> None:
+        """Say of what is left that it was not looked at again: another run may do more."""
+        for report in self.reports:
+            for diagnostic in report.errors:
+                self.refused[key_of(diagnostic)] = STOPPED
 
     def _is_too_large(self, root: Any, changes: list[Change]) -> bool:
         """Whether a draft has grown out of proportion.

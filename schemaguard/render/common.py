@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 
-from schemaguard.errors import cut, printable
+from schemaguard.errors import counted, cut, printable
 from schemaguard.render import MAX_SHOWN
 from schemaguard.rules import plain
 
@@ -55,13 +55,9 @@ def summary(files: Sequence[FileReport]) -> str:
         for file in files
     )
     return (
-        f"{accepted:,} of {_count(len(tools), 'schema')} accepted in "
-        f"{_count(len(files), 'file')}; {_count(findings, 'finding')}"
+        f"{accepted:,} of {counted(len(tools), 'schema')} accepted in "
+        f"{counted(len(files), 'file')}; {counted(findings, 'finding')}"
     )
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'s' * (number != 1)}"
 
 
 def profile_of(files: Sequence[FileReport]) -> str | None:

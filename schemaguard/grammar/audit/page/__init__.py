@@ -18,7 +18,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 import schemaguard
-from schemaguard.errors import printable
+from schemaguard.errors import counted, printable
 from schemaguard.grammar.audit import result
 from schemaguard.grammar.audit.tree import nodes
 from schemaguard.render import MAX_SHOWN
@@ -171,7 +171,7 @@ class Page:
             version=escape(str(schemaguard.__version__)),
             title=escape(f"Audit of {where}"),
             heading=escape(f"What {engines} enforces"),
-            about=escape(f"{count:,} schema{'s' * (count != 1)} in {where}"),
+            about=escape(f"{counted(count, 'schema')} in {where}"),
             total=sum(self._counts.values()),
             filters="\n".join(filters),
             style=style,
