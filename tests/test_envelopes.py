@@ -374,6 +374,18 @@ REQUESTS: list[tuple[str, Any, str, list[tuple[str | None, str, str]]]] = [
         [(None, "response-format", "/guided_json")],
     ),
     (
+        "the schema of an answer for SGLang",
+        {"messages": [USER], "model": "m", "json_schema": json.dumps(R)},
+        "openai-chat",
+        [(None, "response-format", "/json_schema")],
+    ),
+    (
+        "guided decoding of Dynamo",
+        {"messages": [USER], "model": "m", "nvext": {"guided_json": R}},
+        "openai-chat",
+        [(None, "response-format", "/nvext/guided_json")],
+    ),
+    (
         "structured outputs of vLLM",
         {"messages": [USER], "model": "m", "structured_outputs": {"json": json.dumps(R)}},
         "openai-chat",

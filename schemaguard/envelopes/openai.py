@@ -129,16 +129,24 @@ def read_chat(
         if message.__class__ is dict and "tools" in message:
             reader.tools_of(family, (((place, "messages"), index), "tools"), message["tools"])
     read_response_format(reader, place, body, family.kind)
-    for keys in _GUIDES:
-        _read_guide(reader, place, body, keys, family.kind)
     if _is_chat_format(body):
         _read_format(reader, place, body, family.kind)
-    elif _is_named_format(body):
+        return
+    for keys in _GUIDES:
+        _read_guide(reader, place, body, keys, family.kind)
+    if _is_named_format(body):
         _read_named_format(reader, place, body, family.kind)
 
 
-#: Where vLLM takes the schema of an answer, besides `response_format`: an object, or JSON text.
-_GUIDES = (("guided_json",), ("structured_outputs", "json"))
+#: Where vLLM, SGLang and Dynamo take the schema of an answer, besides `response_format`: an object,
+#: or JSON text.
+_GUIDES = (
+    ("guided_json",),
+    ("structured_outputs", "json"),
+    ("json_schema",),
+    ("sampling_params", "json_schema"),
+    ("nvext", "guided_json"),
+)
 
 
 def _read_guide(
