@@ -188,6 +188,66 @@ def test_a_name_spelt_with_an_escape_gets_past_an_open_object():
     assert type(json.loads(row.witness)["a"]) is not int
 
 
+def test_a_hidden_name_gets_past_with_a_value_that_other_names_may_have():
+    schema = {
+        "type": "object",
+        "properties": {"path": {"type": "string"}},
+        "additionalProperties": {"type": "boolean"},
+    }
+
+    result = audited(schema)
+
+    (row,) = [r for r in result.constraints if r.verdict == "dropped"]
+    assert (row.pointer, row.keyword) == ("/properties/path", "type")
+    assert type(json.loads(row.witness)["path"]) is bool
+
+
+@pytest.mark.parametrize(
+    "forbidden",
+    [{"type": "integer"}, closed({"type": "array", "items": {"type": "integer"}})],
+    ids=["small", "larger than forty other names"],
+)
+def test_a_declared_name_that_is_forbidden_is_written_all_the_same(forbidden):
+    schema = {
+        "type": "object",
+        "properties": {"b": {"type": "integer"}, "x-1": forbidden},
+        "propertyNames": {"pattern": "^[a-c]+$"},
+        "additionalProperties": False,
+    }
+
+    result = audited(schema)
+
+    assert verdict(result, "", "propertyNames") == "dropped"
+
+
+@pytest.mark.parametrize("keyword", ["unevaluatedItems", "unevaluatedProperties"])
+def test_members_beyond_are_of_all_types(keyword):
+    # The engine looks at nothing without a `type`: an empty string gets through, and breaks it.
+    result = audited({keyword: {"minLength": 1}})
+
+    assert verdict(result, "", keyword) == "dropped"
+    assert "" in (json.loads(result.witness), *_members(json.loads(result.witness)))
+
+
+def _members(value):
+    return value.values() if isinstance(value, dict) else value
+
+
+def test_names_alone_open_a_closed_object():
+    schema = {"type": "object", "additionalProperties": False, "propertyNames": {"minLength": 2}}
+
+    result = audited(schema)
+
+    assert verdict(result, "", "additionalProperties") == "dropped"
+
+
+@pytest.mark.parametrize("values", [[[], "a"], [[]], [[], [1]]])
+def test_an_empty_array_among_the_values_breaks_nothing_and_no_audit(values):
+    schema = {"type": "array", "items": {"type": "integer"}, "uniqueItems": True, "enum": values}
+
+    assert audited(schema).verdict in {"leaks", "exact"}
+
+
 def test_witnesses_are_the_smallest_that_were_found():
     result = audited(closed({"type": "array", "items": {"type": "integer"}, "uniqueItems": True}))
 

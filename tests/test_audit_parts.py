@@ -105,6 +105,42 @@ def test_the_judge_gives_up_on_work_that_grows_exponentially():
     assert Judge(schema).is_valid(instance) is None
 
 
+def test_many_alternatives_are_looked_up_by_what_tells_them_apart():
+    def branch(number):
+        told = {"const": f"v{number}"} if number % 2 else {"enum": [f"v{number}", f"w{number}"]}
+        return {
+            "type": "object",
+            "properties": {"k": told, "a": {"type": "integer"}},
+            "required": ["k"] if number else [],
+            "additionalProperties": False,
+        }
+
+    for keyword in ("anyOf", "oneOf"):
+        schema = {keyword: [*map(branch, range(200)), {"$ref": "#/$defs/d"}, {"type": "null"}]}
+        judge, found = owned({**schema, "$defs": {"d": branch(200)}})
+
+        for valid in ({"k": "v7"}, {"k": "w8", "a": 1}, {"k": "w200"}, {"a": 1}, {}, None):
+            assert judge.is_valid(valid) is True
+        for invalid in ({"k": "w7"}, {"k": 7}, {"k": "v7", "a": "x"}, {"k": "v7", "b": 1}, 5):
+            assert judge.is_valid(invalid) is False
+        # What is taken out of an alternative counts there, whatever it was looked up by.
+        here = f"/{keyword}/7"
+        for pointer, taken, instance in (
+            (f"{here}/properties/k", "const", {"k": "zz", "a": 1}),
+            (f"{here}/properties/a", "type", {"k": "v7", "a": "x"}),
+            (here, "additionalProperties", {"k": "v7", "b": 1}),
+            (here, "type", "text"),
+            ("/$defs/d/properties/k", "enum", {"k": "zz", "a": 1}),
+        ):
+            assert judge.is_valid(instance) is False
+            assert judge.is_valid_without(found[pointer, taken], instance) is True
+        assert judge.is_valid_without(found[here, "type"], {"k": "w7"}) is False
+
+        before = judge.spent
+        judge.is_valid({"k": "v199", "a": 1})
+        assert judge.spent - before < 20
+
+
 def test_formats_are_asserted_and_dialects_followed():
     assert Judge({"format": "ipv4"}).is_valid("1.2.3.256") is False
     assert Judge({"format": "int32"}).is_valid("anything") is True

@@ -148,7 +148,31 @@ BROKEN = {
     "SG758": {"type": "string", "pattern": "["},
     "SG759": {"type": "string", "pattern": r"^a[^\s\S]$"},
 }
+#: What the engine reads, and refuses, in places of which it writes nothing.
+READ = [
+    ("SG753", {"type": "array", "contains": INTEGER, "minContains": 1}),
+    ("SG753", {"type": "array", "prefixItems": [INTEGER], "minContains": 2}),
+    ("SG751", {"type": "array", "items": INTEGER, "minContains": 2, "maxItems": 1}),
+    ("SG756", {"type": "array", "items": INTEGER, "minContains": 1 << 33}),
+    ("SG756", {"allOf": [INTEGER, {"type": "integer", "minimum": 0.5}]}),
+    ("SG755", {"allOf": [{"anyOf": [INTEGER, {"enum": []}]}, INTEGER]}),
+    ("SG754", {"allOf": [False, INTEGER]}),
+    ("SG754", {"allOf": [INTEGER, closed(False)]}),
+    ("SG757", {"allOf": [closed({"allOf": [{"type": "array", "items": [INTEGER]}, STRING]}), {}]}),
+    ("SG757", {"type": "object", "propertyNames": INTEGER}),
+    ("SG751", {"type": "object", "propertyNames": {"minLength": 3, "maxLength": 2}}),
+    ("SG758", {"type": "object", "propertyNames": {"pattern": "^[a-z"}}),
+    ("SG758", {**closed(INTEGER), "propertyNames": {"pattern": "["}, "additionalProperties": {}}),
+    ("SG756", {**closed(INTEGER), "propertyNames": {"type": "string", "minLength": 1.0}}),
+]
 SOUND = [
+    {"items": INTEGER, "unevaluatedItems": {"type": "integer", "minimum": 0.5}},
+    {"type": "array", "items": INTEGER, "minContains": 1, "maxItems": 1},
+    {"allOf": [INTEGER, {"type": "string", "pattern": "["}]},
+    {
+        "allOf": [INTEGER, {"$ref": "#/properties/a/$defs/x"}],
+        "$defs": {"x": {"type": "integer", "minimum": 0.5}},
+    },
     {"type": "integer", "exclusiveMinimum": 3, "exclusiveMaximum": 5},
     {"type": "number", "minimum": 0.1, "maximum": 0.1},
     {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1e-5},
@@ -182,6 +206,69 @@ def test_what_is_refused_has_no_sound_grammar(code):
     assert code in {found for found, _ in said(schema)}
     assert not schemaguard.check(schema, profile="xgrammar").ok
     assert engine_on(schema) in {"refused", "broken", "stuck"}
+
+
+@pytest.mark.parametrize(("code", "schema"), READ, ids=json.dumps)
+def test_what_is_read_alone_is_refused_as_well(code, schema):
+    assert code in {found for found, _ in said(closed(schema))}
+    assert engine_on(closed(schema)) == "refused"
+
+
+def test_of_two_keywords_about_other_names_the_first_is_read():
+    wrong = {"type": "integer", "minimum": 0.5}
+    schema = {**closed(INTEGER), "unevaluatedProperties": wrong}
+    assert schemaguard.check(schema, profile="xgrammar").ok
+    assert engine_on(schema) == "ends"
+    del schema["additionalProperties"]
+    assert "SG756" in {code for code, _ in said(schema)}
+    assert engine_on(schema) == "refused"
+
+
+@pytest.mark.parametrize(
+    ("schema", "expected"),
+    [
+        # `not` and `if` about other types than are written.
+        ({"type": "integer", "not": {"type": "object"}}, set()),
+        ({"type": "integer", "not": {"enum": ["a", None]}}, set()),
+        ({"type": "integer", "not": {"type": "number", "minimum": 3}}, {"SG702"}),
+        ({"type": "integer", "not": True}, {"SG702"}),
+        ({"type": "integer", "if": {"type": "string"}, "then": {"minLength": 1}}, set()),
+        ({"type": "integer", "if": STRING, "else": {"minimum": 1}}, {"SG702"}),
+        ({"not": {"type": "object"}, "anyOf": [INTEGER, STRING]}, set()),
+        ({"not": {"type": "string"}, "anyOf": [INTEGER, STRING]}, {"SG701"}),
+        # Bounds and divisors that the alternatives keep.
+        ({"exclusiveMinimum": 0, "anyOf": [{"type": "integer", "minimum": 1}]}, set()),
+        ({"exclusiveMinimum": 1, "anyOf": [{"type": "integer", "minimum": 1}]}, {"SG701"}),
+        ({"exclusiveMaximum": 9, "anyOf": [{"type": "integer", "maximum": 8}]}, set()),
+        ({"multipleOf": 0.5, "anyOf": [INTEGER]}, set()),
+        ({"multipleOf": 2, "anyOf": [INTEGER]}, {"SG701"}),
+        # One item is not repeated.
+        ({"type": "array", "prefixItems": [INTEGER], "items": False, "uniqueItems": True}, set()),
+        (
+            {"type": "array", "prefixItems": [INTEGER], "items": INTEGER, "uniqueItems": True},
+            {"SG702"},
+        ),
+        # Names open what is closed, where none is declared.
+        (
+            {"type": "object", "propertyNames": {"maxLength": 2}, "additionalProperties": False},
+            {"SG701"},
+        ),
+        (
+            {"type": "object", "propertyNames": {"maxLength": 2}, "unevaluatedProperties": False},
+            {"SG701"},
+        ),
+        ({**closed(INTEGER), "propertyNames": {"maxLength": 2}}, set()),
+        # A declared name is held to what is declared for it.
+        ({**closed(INTEGER), "patternProperties": {"^[ab]$": INTEGER}}, set()),
+        ({**closed(INTEGER), "patternProperties": {"^b$": STRING}}, set()),
+        (
+            {**closed(True), "patternProperties": {"^[ab]$": STRING}},
+            {"SG713"},
+        ),
+    ],
+)
+def test_what_cannot_be_broken_is_not_lost(schema, expected):
+    assert codes(schema) == expected
 
 
 @pytest.mark.parametrize("schema", SOUND, ids=json.dumps)

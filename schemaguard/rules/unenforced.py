@@ -49,7 +49,8 @@ def lost_sibling() -> None:
     """A schema is compiled by the first of `$ref`, `const`, `enum`, `anyOf`, `oneOf`, `allOf`.
 
     All that stands beside it is passed over without a word. Where nothing that the winner allows
-    can break it, nothing is said here either.
+    can break it, nothing is said here either. `propertyNames` in an object that declares no names
+    opens it in the same way, `additionalProperties: false` or not.
     """
 
 
@@ -201,16 +202,19 @@ def open_name_patterns() -> None:
 @_declared(
     "SG713",
     "overlapping-name-patterns",
-    message="names that both `{one}` and `{other}` match are held to one of them by {subject} "
-    "{version}",
-    fix="Write patterns that have no name in common.",
+    message="`{one}` and `{other}` have names in common, which {subject} {version} holds to one of "
+    "them",
+    fix="Write patterns that have no name in common, and that match no declared name.",
     bad='{"type": "object", "patternProperties": {"^a.*$": {"type": "integer"}, '
     '"^.*b$": {"type": "string"}}, "additionalProperties": false}',
     good='{"type": "object", "patternProperties": {"^a.*$": {"type": "integer"}, '
     '"^b.*$": {"type": "string"}}, "additionalProperties": false}',
 )
 def overlapping_name_patterns() -> None:
-    """The value of such a name has to be valid under both patterns, and is not."""
+    """The value of such a name has to be valid under both, and is not.
+
+    A declared name is held to what is declared for it alone, whatever patterns it matches.
+    """
 
 
 @_declared(

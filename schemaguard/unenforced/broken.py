@@ -8,7 +8,8 @@ what is no JSON.
 from __future__ import annotations
 
 from schemaguard.unenforced.choices import bounds
-from schemaguard.unenforced.leaves import declared, is_open
+from schemaguard.unenforced.leaves import winner_of
+from schemaguard.unenforced.members import declared, is_open, least_items
 from schemaguard.unenforced.syntax import fault
 
 TYPE_CHECKING = False
@@ -28,7 +29,7 @@ _DECIMALS = 6
 
 def of_string(schema: dict[str, Any], _: Facts) -> Iterator[Loss]:
     """Of a schema of strings."""
-    yield from _counts(schema, "minLength", "maxLength")
+    yield from _counts(schema, "maxLength", "minLength")
     pattern = schema.get("pattern")
     if isinstance(pattern, str):
         yield from of_pattern(pattern, ("pattern",))
@@ -46,16 +47,18 @@ def of_pattern(pattern: str, tokens: tuple[str, ...]) -> Iterator[Loss]:
         yield "unreadable-pattern", tokens, {"why": why, "offset": offset}
 
 
-def _counts(schema: dict[str, Any], least: str, most: str) -> Iterator[Loss]:
-    for keyword in (least, most):
+def _counts(schema: dict[str, Any], most: str, *least: str) -> Iterator[Loss]:
+    for keyword in (*least, most):
         value = schema.get(keyword)
         if value.__class__ is float or (
             value.__class__ is int and value > MOST_COUNT and keyword not in _UNLIMITED
         ):
             yield "unreadable-number", (keyword,), {"keyword": keyword, "why": _WHY[keyword]}
-    low, high = schema.get(least), schema.get(most)
-    if low is not None and high is not None and low > high:
-        yield "contradictory-bounds", (least,), {"low": least, "high": most}
+    high = schema.get(most)
+    for keyword in least if high is not None else ():
+        if schema.get(keyword, 0) > high:
+            yield "contradictory-bounds", (keyword,), {"low": keyword, "high": most}
+            return
 
 
 #: Counts that may be as large as they like.
@@ -63,7 +66,7 @@ _UNLIMITED = frozenset({"maxLength", "maxItems"})
 _WHY = {
     **dict.fromkeys(("maxLength", "maxItems"), "a count without a decimal point"),
     **dict.fromkeys(
-        ("minLength", "minItems", "minProperties", "maxProperties"),
+        ("minLength", "minItems", "minContains", "minProperties", "maxProperties"),
         "a count up to 2147483647, without a decimal point",
     ),
 }
@@ -131,7 +134,7 @@ def _has_decimal(low: tuple[float, bool], high: tuple[float, bool]) -> bool:
 
 def of_array(schema: dict[str, Any], _: Facts) -> Iterator[Loss]:
     """Of a schema of arrays."""
-    yield from _counts(schema, "minItems", "maxItems")
+    yield from _counts(schema, "maxItems", "minItems", "minContains")
     items = schema.get("items")
     if items.__class__ is list:
         yield "unreadable-form", ("items",), {"keyword": "items", "why": "one schema"}
@@ -142,19 +145,20 @@ def of_array(schema: dict[str, Any], _: Facts) -> Iterator[Loss]:
         why = "schemas that are objects"
         yield "unreadable-form", ("prefixItems",), {"keyword": "prefixItems", "why": why}
     rest = schema.get("items", schema.get("unevaluatedItems", False))
-    least, most = schema.get("minItems", 0), schema.get("maxItems")
+    least, most = least_items(schema), schema.get("maxItems")
     if rest is False and len(prefix) < least <= MOST_COUNT:
-        data = {"keyword": "minItems", "number": len(prefix), "what": "items"}
-        yield "unreachable-count", ("minItems",), data
+        keyword = "minItems" if schema.get("minItems") == least else "minContains"
+        data = {"keyword": keyword, "number": len(prefix), "what": "items"}
+        yield "unreachable-count", (keyword,), data
     if most is not None and most < len(prefix):
         data = {"keyword": "maxItems", "number": len(prefix), "what": "items"}
         yield "unreachable-count", ("maxItems",), data
 
 
-def of_object(schema: dict[str, Any], _: Facts) -> Iterator[Loss]:
+def of_object(schema: dict[str, Any], facts: Facts) -> Iterator[Loss]:
     """Of a schema of objects."""
     if "minProperties" in schema or "maxProperties" in schema:
-        yield from _counts(schema, "minProperties", "maxProperties")
+        yield from _counts(schema, "maxProperties", "minProperties")
         names = declared(schema)
         least, most = schema.get("minProperties", 0), schema.get("maxProperties")
         named = schema.get("patternProperties")
@@ -165,9 +169,28 @@ def of_object(schema: dict[str, Any], _: Facts) -> Iterator[Loss]:
         if most is not None and most < len(required):
             data = {"keyword": "maxProperties", "number": len(required), "what": "properties"}
             yield "unreachable-count", ("maxProperties",), data
-    if schema.get("propertyNames").__class__ is bool:
-        why = "a schema that is an object"
-        yield "unreadable-form", ("propertyNames",), {"keyword": "propertyNames", "why": why}
+    if "propertyNames" in schema:
+        yield from _of_names(schema, facts)
     for pattern in schema.get("patternProperties") or ():
         if isinstance(pattern, str):
             yield from of_pattern(pattern, ("patternProperties", pattern))
+
+
+def _of_names(schema: dict[str, Any], facts: Facts) -> Iterator[Loss]:
+    """Of `propertyNames`."""
+    rule = schema["propertyNames"]
+    if rule.__class__ is not dict:
+        why = "a schema that is an object"
+        yield "unreadable-form", ("propertyNames",), {"keyword": "propertyNames", "why": why}
+        return
+    if rule.get("type", "string") != "string" and isinstance(rule["type"], str):
+        data = {"keyword": "propertyNames", "why": "a schema of strings"}
+        yield "unreadable-form", ("propertyNames",), data
+        return
+    # It is compiled where names are written by it.
+    written = is_open(schema) or not declared(schema)
+    if schema.get("patternProperties") or schema.get("maxProperties") == 0 or not written:
+        return
+    pattern = rule.get("pattern")
+    if isinstance(pattern, str) and winner_of(rule, facts) is None:
+        yield from of_pattern(pattern, ("propertyNames", "pattern"))

@@ -9,16 +9,8 @@ from __future__ import annotations
 from schemaguard.keywords import TYPE_NAMES
 from schemaguard.unenforced.facts import SPEAKS_OF
 from schemaguard.unenforced.instances import equal, is_of
-from schemaguard.unenforced.leaves import (
-    ANY,
-    Value,
-    declared,
-    is_open,
-    kinds_of,
-    leaves,
-    may_break,
-    needed,
-)
+from schemaguard.unenforced.leaves import ANY, Value, kinds_of, leaves, may_break
+from schemaguard.unenforced.members import declared, is_open, needed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 from schemaguard.unenforced.instances import breaks
-from schemaguard.unenforced.leaves import (
-    declared,
-    is_open,
-    writes_items,
-    writes_names,
-)
+from schemaguard.unenforced.leaves import may_differ, may_meet
+from schemaguard.unenforced.members import declared, is_open, most_items, writes_items, writes_names
 from schemaguard.unenforced.scalars import shortest
 
 TYPE_CHECKING = False
@@ -23,12 +19,16 @@ if TYPE_CHECKING:
 def can_be_broken(name: str, schema: dict[str, Any], kinds: frozenset[str]) -> bool:
     """Whether what is written of a schema can break a keyword that is not enforced."""
     if name in ("uniqueItems", "maxContains"):
-        return writes_items(schema) and schema.get("maxItems", 2) > 1
+        return most_items(schema) > 1
     if name == "contains":
         return True
     if name in ("dependentRequired", "dependentSchemas", "dependencies"):
         triggers = schema[name] if schema[name].__class__ is dict else {}
         return is_open(schema) or any(trigger in declared(schema) for trigger in triggers)
+    if name == "not" and not may_meet(schema["not"], kinds):
+        return False
+    if name == "if" and not may_meet(schema["if"], kinds):
+        return schema.get("else", True) not in (True, {})
     empty: Any = None
     if kinds == {"object"} and not writes_names(schema):
         empty = {}
@@ -101,8 +101,15 @@ def of_nameless(schema: dict[str, Any], _facts: Facts) -> Iterable[Loss]:
 
 
 def _of_names(schema: dict[str, Any], _facts: Facts) -> Iterator[Loss]:
-    """Declared names that are no names."""
+    """Declared names that are no names, and a closed object that names open."""
     rule = schema["propertyNames"]
+    if is_open(schema) and schema.get("maxProperties") != 0:
+        for keyword in ("additionalProperties", "unevaluatedProperties"):
+            if keyword in schema:
+                if schema[keyword] is False:
+                    data = {"winner": "propertyNames", "lost": f"`{keyword}`"}
+                    yield "lost-sibling", (keyword,), data
+                break
     if rule.__class__ is dict:
         names = declared(schema)
         bad = next((n for n in names if any(breaks(k, v, n) for k, v in rule.items())), None)
@@ -136,6 +143,10 @@ def _of_patterns(schema: dict[str, Any], _facts: Facts) -> Iterator[Loss]:
         return
     if any(_is_written_again(member, name, named) for name, member in names.items()):
         yield "hidden-name", ("properties",), {}
+    pair = _held_to_one(names, named)
+    if pair is not None:
+        data = {"one": pair[0], "other": pair[1]}
+        yield "overlapping-name-patterns", ("patternProperties",), data
     elif len(named) > 1:
         pair = _overlap(named)
         if pair is not None:
@@ -145,6 +156,15 @@ def _of_patterns(schema: dict[str, Any], _facts: Facts) -> Iterator[Loss]:
 
 #: Patterns of names that are held against each other.
 _MOST_PATTERNS = 32
+
+
+def _held_to_one(names: dict[str, Any], named: dict[str, Any]) -> tuple[str, str] | None:
+    """A declared name and a pattern that it matches, whose schema what is declared may break."""
+    for pattern, schema in list(named.items())[:_MOST_PATTERNS]:
+        for name, member in list(names.items())[:_MOST_PATTERNS]:
+            if not breaks("pattern", pattern, name) and may_differ(None, member, schema):
+                return name, pattern
+    return None
 
 
 def _overlap(named: dict[str, Any]) -> tuple[str, str] | None:

@@ -15,7 +15,8 @@ from __future__ import annotations
 from collections import deque
 
 from schemaguard.reads import resolve
-from schemaguard.unenforced.leaves import declared, kinds_of, needed, winner_of
+from schemaguard.unenforced.leaves import kinds_of, winner_of
+from schemaguard.unenforced.members import declared, least_items, needed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -71,14 +72,14 @@ class Graph:
             if kinds == {"object"}:
                 wanted = [names[name] for name in needed(schema)]
             others.extend(names.values())
-            others += [schema.get("additionalProperties"), schema.get("unevaluatedProperties")]
+            others.append(schema.get("additionalProperties", schema.get("unevaluatedProperties")))
             named = schema.get("patternProperties")
             others.extend(named.values() if named.__class__ is dict else ())
         if "array" in kinds:
             prefix = schema.get("prefixItems")
             prefix = prefix if prefix.__class__ is list else []
             items = schema.get("items", schema.get("unevaluatedItems"))
-            least = schema.get("minItems", 0)
+            least = least_items(schema)
             if kinds == {"array"} and least:
                 wanted = prefix[: int(least)] + ([items] if least > len(prefix) else [])
             others += [*prefix, items]

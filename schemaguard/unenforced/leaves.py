@@ -10,6 +10,15 @@ from schemaguard.keywords import TYPE_NAMES
 from schemaguard.reads import ANNOTATIONS, resolve
 from schemaguard.unenforced.facts import SPEAKS_OF
 from schemaguard.unenforced.instances import breaks, is_of, type_of
+from schemaguard.unenforced.members import (
+    declared,
+    is_basic,
+    is_open,
+    may_lack,
+    most_items,
+    needed,
+    writes_items,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -64,12 +73,6 @@ def kinds_of(schema: dict[str, Any]) -> frozenset[str]:
             return _ARRAY
     return TYPE_NAMES
 
-
-#: Keywords beside which a schema of a type alone still counts as one.
-_UNREAD = frozenset(
-    {"title", "description", "default", "examples", "$comment", "$schema"}
-    | {"deprecated", "readOnly", "writeOnly"}
-)
 
 _OBJECT = frozenset({"object"})
 _ARRAY = frozenset({"array"})
@@ -251,68 +254,29 @@ _TOLD = frozenset(
 # ------------------------------------------------------------------------------------------ objects
 
 
-def declared(leaf: dict[str, Any]) -> dict[str, Any]:
-    """The properties of a schema of objects."""
-    held = leaf.get("properties")
-    return held if held.__class__ is dict else {}
-
-
-def needed(leaf: dict[str, Any]) -> frozenset[str]:
-    """The names that an object has to have as it is written: required ones that are declared."""
-    held = leaf.get("required")
-    if held.__class__ is not list:
-        return frozenset()
-    names = declared(leaf)
-    return frozenset(name for name in held if isinstance(name, str) and name in names)
-
-
-def is_basic(leaf: dict[str, Any]) -> bool:
-    """Whether a schema says nothing but types: then nothing is closed."""
-    return leaf.keys() - _UNREAD <= {"type"}
-
-
-def is_open(leaf: dict[str, Any]) -> bool:
-    """Whether an object is written with names that no keyword mentions."""
-    if "additionalProperties" in leaf:
-        return leaf["additionalProperties"] is not False
-    if "unevaluatedProperties" in leaf:
-        return leaf["unevaluatedProperties"] is not False
-    return is_basic(leaf) or (
-        "propertyNames" in leaf and not leaf.get("properties") and not leaf.get("patternProperties")
-    )
-
-
-def writes_names(leaf: dict[str, Any]) -> bool:
-    """Whether an object is written with any names at all."""
-    return bool(declared(leaf) or leaf.get("patternProperties")) or is_open(leaf)
-
-
-def writes_items(leaf: dict[str, Any]) -> bool:
-    """Whether an array is written with any items at all."""
-    if leaf.get("maxItems") == 0:
-        return False
-    if leaf.get("prefixItems"):
-        return True
-    if "items" in leaf:
-        return leaf["items"] is not False
-    if "unevaluatedItems" in leaf:
-        return leaf["unevaluatedItems"] is not False
-    return is_basic(leaf)
-
-
-def may_lack(names: Any, leaf: dict[str, Any]) -> bool:
-    """Whether an object may be written without one of the names."""
-    return not frozenset(names) <= needed(leaf)
+def may_meet(schema: Any, kinds: frozenset[str]) -> bool:
+    """Whether a value of some types may be valid, as far as one look at types and values tells."""
+    if schema.__class__ is not dict:
+        return schema is not False
+    allowed = schema.get("type")
+    if allowed is not None:
+        names = {allowed} if isinstance(allowed, str) else set(allowed)
+        numbers = {"integer", "number"}
+        if not (names & kinds or (names & numbers and kinds & numbers)):
+            return False
+    if "const" in schema:
+        return is_of(schema["const"], kinds)
+    return "enum" not in schema or any(is_of(value, kinds) for value in schema["enum"])
 
 
 def _other_properties(root: Any, value: Any, leaf: dict[str, Any], _: Any) -> bool:
     if is_open(leaf) or leaf.get("patternProperties"):
         return True
     own = declared(leaf)
-    return any(name in own and _may_differ(root, own[name], value[name]) for name in value)
+    return any(name in own and may_differ(root, own[name], value[name]) for name in value)
 
 
-def _may_differ(root: Any, written: Any, wanted: Any) -> bool:
+def may_differ(root: Any, written: Any, wanted: Any) -> bool:
     """Whether what is written for one schema may break another, looking one level deep."""
     if wanted is True or written == wanted:
         return False
@@ -347,18 +311,31 @@ def _more(_: Any, value: Any, leaf: dict[str, Any], __: Any) -> bool:
     return bool(min(len(declared(leaf)), leaf.get("maxProperties", 1 << 31)) > value)
 
 
-def _below(*keywords: str) -> Any:
+def _below(*keywords: str, past: str | None = None) -> Any:
+    """A check of a lower bound; a leaf's own has to lie past it where it does not reach so far."""
+
     def check(_: Any, value: Any, leaf: dict[str, Any], __: Any) -> bool:
+        if past in leaf and leaf[past] > value:
+            return False
         return not any(keyword in leaf and leaf[keyword] >= value for keyword in keywords)
 
     return check
 
 
-def _above(*keywords: str) -> Any:
+def _above(*keywords: str, past: str | None = None) -> Any:
+    """The same of an upper one."""
+
     def check(_: Any, value: Any, leaf: dict[str, Any], __: Any) -> bool:
+        if past in leaf and leaf[past] < value:
+            return False
         return not any(keyword in leaf and leaf[keyword] <= value for keyword in keywords)
 
     return check
+
+
+def _undivided(_: Any, value: Any, leaf: dict[str, Any], __: Any) -> bool:
+    """Whether a leaf writes numbers that are no multiples."""
+    return kinds_of(leaf) != {"integer"} or 1 / value % 1 != 0
 
 
 def _with_items(_: Any, _value: Any, leaf: dict[str, Any], __: Any) -> bool:
@@ -383,14 +360,16 @@ _BY_KEYWORD: dict[str, Any] = {
     "minProperties": _fewer,
     "maxProperties": _more,
     "minimum": _below("minimum", "exclusiveMinimum"),
-    "exclusiveMinimum": _below("exclusiveMinimum"),
+    "exclusiveMinimum": _below("exclusiveMinimum", past="minimum"),
     "maximum": _above("maximum", "exclusiveMaximum"),
-    "exclusiveMaximum": _above("exclusiveMaximum"),
+    "exclusiveMaximum": _above("exclusiveMaximum", past="maximum"),
+    "multipleOf": _undivided,
+    "not": lambda _, value, leaf, __: may_meet(value, kinds_of(leaf)),
     "minLength": _below("minLength"),
     "maxLength": _above("maxLength"),
-    "minItems": _below("minItems"),
+    "minItems": _below("minItems", "minContains"),
     "maxItems": _too_many_items,
-    "uniqueItems": _with_items,
+    "uniqueItems": lambda _, __, leaf, ___: most_items(leaf) > 1,
     "items": _with_items,
     "prefixItems": _with_items,
 }

@@ -15,14 +15,8 @@ from schemaguard.unenforced.facts import (
     means_something,
     restricts,
 )
-from schemaguard.unenforced.leaves import (
-    is_basic,
-    kinds_of,
-    leaves,
-    may_break,
-    nothing_left,
-    winner_of,
-)
+from schemaguard.unenforced.leaves import kinds_of, leaves, may_break, nothing_left, winner_of
+from schemaguard.unenforced.members import is_basic
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,7 +38,8 @@ REFERENCE = 0
 ONE = 1
 MAP = 2
 LIST = 3
-ONE_OF_A_LIST = 4  # entered where the list has one member
+ONE_OF_A_LIST = 4  # entered where the list has one member; more are read and not written
+NAMES = 5  # a schema of names, which is read and not written
 
 # The plans hold key sequences that a stranger chooses: few, and short ones.
 _MAX_PLANS = 4_096
@@ -130,7 +125,7 @@ def _made(schema: dict[str, Any], facts: Facts, draft: int) -> Plan:
         looks.append(compounds.of_array)
         if not _ARRAYS.isdisjoint(schema):
             looks.append(broken.of_array)
-        children += [("prefixItems", LIST), ("items", ONE), ("unevaluatedItems", ONE)]
+        children += [("prefixItems", LIST), (_rest_of(schema, "items", "unevaluatedItems"), ONE)]
     if "object" in kinds and not is_basic(schema):
         if compounds.says_nothing_of_others(schema) and "properties" in schema:
             losses.append(("closed-object", ("properties",), {}))
@@ -142,9 +137,15 @@ def _made(schema: dict[str, Any], facts: Facts, draft: int) -> Plan:
         if "required" in schema and "additionalProperties" in schema and kinds == {"object"}:
             checks.append(_forbidden)
         children += [("properties", MAP), ("patternProperties", MAP)]
-        children += [("additionalProperties", ONE), ("unevaluatedProperties", ONE)]
+        children.append((_rest_of(schema, "additionalProperties", "unevaluatedProperties"), ONE))
+        children.append(("propertyNames", NAMES))
     present = [row for row in children if row[0] in schema]
     return Plan(checks, reversed(present), losses, looks)
+
+
+def _rest_of(schema: dict[str, Any], keyword: str, later: str) -> str:
+    """Which of two keywords about all other members the engine reads: one is enough for it."""
+    return keyword if keyword in schema else later
 
 
 def _of_winner(winner: str, beside: list[str], draft: int) -> Plan:
@@ -166,7 +167,7 @@ def _of_winner(winner: str, beside: list[str], draft: int) -> Plan:
 _HELD = {"$ref": REFERENCE, "anyOf": LIST, "oneOf": LIST, "allOf": ONE_OF_A_LIST}
 
 _STRINGS = frozenset({"format", "pattern", "minLength", "maxLength"})
-_ARRAYS = frozenset({"minItems", "maxItems", "prefixItems", "items"})
+_ARRAYS = frozenset({"minItems", "minContains", "maxItems", "prefixItems", "items"})
 _OBJECTS = frozenset({"minProperties", "maxProperties", "propertyNames", "patternProperties"})
 _NUMBERS = frozenset({"multipleOf", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"})
 

@@ -11,8 +11,8 @@ from schemaguard.reads import resolve
 from schemaguard.unenforced import plans
 from schemaguard.unenforced.ending import Graph
 from schemaguard.unenforced.facts import draft_of, facts_of
-from schemaguard.unenforced.leaves import closed
-from schemaguard.unenforced.plans import IMPOSSIBLE, LIST, MAP, ONE, ONE_OF_A_LIST
+from schemaguard.unenforced.leaves import closed, winner_of
+from schemaguard.unenforced.plans import IMPOSSIBLE, LIST, MAP, NAMES, ONE, ONE_OF_A_LIST
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,6 +25,12 @@ if TYPE_CHECKING:
 
 #: Losses of one document; what has more is not read to the end.
 MOST = 10_000
+
+#: Rules about what the engine refuses as soon as it reads a schema, whether or not it writes it.
+_AT_READING = frozenset(
+    {"contradictory-bounds", "unreachable-count", "false-schema", "enum-of-nothing"}
+    | {"unreadable-number", "unreadable-form"}
+)
 
 
 class Loss:
@@ -78,15 +84,29 @@ def read(root: Any, facts: Facts) -> list[Loss]:
 class _Reader:
     """One walk."""
 
-    __slots__ = ("draft", "facts", "found", "impossible", "known", "root", "stack", "ways")
+    __slots__ = (
+        "draft",
+        "facts",
+        "follows",
+        "found",
+        "impossible",
+        "known",
+        "root",
+        "stack",
+        "unwritten",
+        "ways",
+    )
 
     def __init__(self, root: dict[str, Any], facts: Facts) -> None:
         self.root = root
         self.facts = facts
         self.draft = draft_of(root)
+        self.follows = True  # references
         self.known = plans.known(facts.version, self.draft)
         self.found: list[Loss] = []
         self.stack: list[tuple[Frame, Plan]] = []
+        #: Schemas that the engine reads and writes nothing of: those of `allOf`, and of names.
+        self.unwritten: list[Frame] = []
         #: What references need; most documents have none.
         self.ways: _Ways | None = None
         #: Schemas that no value satisfies, by identity: what is said of them.
@@ -94,8 +114,16 @@ class _Reader:
 
     def read(self) -> list[Loss]:
         """Walk, each schema before what it holds, in the order of the document."""
-        root, facts, stack, found = self.root, self.facts, self.stack, self.found
-        self._enter((root, 0, 0, None, None, None), root)
+        self._enter((self.root, 0, 0, None, None, None), self.root)
+        self._walk()
+        if self.ways is not None or self.impossible:
+            self._judge()
+        if self.unwritten:
+            self._read_unwritten()
+        return self.found
+
+    def _walk(self) -> None:
+        facts, stack, found = self.facts, self.stack, self.found
         while stack and len(found) < MOST:
             frame, plan = stack.pop()
             schema = frame[0]
@@ -128,11 +156,40 @@ class _Reader:
                 elif holds == ONE_OF_A_LIST:
                     if held.__class__ is list and len(held) == 1:
                         self._enter_closed((held[0], 0, 0, frame, keyword, 0), (keyword, 0))
+                    elif held.__class__ is list:
+                        rows = enumerate(held)
+                        self.unwritten += [(m, 0, 0, frame, keyword, i) for i, m in rows]
+                elif holds == NAMES:
+                    if held.__class__ is dict:
+                        self.unwritten.append((self._of_strings(held), 0, 0, frame, keyword, None))
                 else:
                     self._follow(frame, held)
-        if self.ways is not None or self.impossible:
-            self._judge()
-        return found
+
+    def _of_strings(self, schema: dict[str, Any]) -> dict[str, Any]:
+        """A schema of names as it is read: of strings, where it says no type."""
+        if "type" in schema or winner_of(schema, self.facts) is not None:
+            return schema
+        return {"type": "string", **schema}
+
+    def _read_unwritten(self) -> None:
+        """Find for what the engine refuses a schema although it would write nothing of that part.
+
+        References and patterns are left alone there until something is written.
+        """
+        reader = _Reader(self.root, self.facts)
+        reader.follows = False
+        waiting = self.unwritten
+        while waiting and len(reader.found) < MOST:
+            for frame in waiting:
+                if frame[0] is False:
+                    said = {"keyword": str(frame[4])}
+                    reader.found.append(Loss("false-schema", frame, (), said))
+                elif self.ways is None or self.ways.is_first(frame):
+                    reader._enter(frame, frame[0])
+            reader.unwritten = []
+            reader._walk()
+            waiting = reader.unwritten
+        self.found += [loss for loss in reader.found if _is_at_reading(loss)]
 
     def _enter(self, frame: Frame, schema: Any) -> None:
         """Queue a schema in which there may be something to say."""
@@ -174,6 +231,8 @@ class _Reader:
 
     def _follow(self, frame: Frame, reference: Any) -> None:
         """Enter what a reference leads to, the first time."""
+        if not self.follows:
+            return
         if self.ways is None:
             self.ways = _Ways()
         target = self.ways.target(self.root, frame, reference)
@@ -194,6 +253,13 @@ class _Reader:
         for node in graph.causes(frozenset(self.impossible or ())):
             if self.impossible:
                 self.impossible[node].name = "impossible-schema"
+
+
+def _is_at_reading(loss: Loss) -> bool:
+    """Whether the engine refuses a schema for it that it writes nothing of."""
+    if loss.name == "unreachable-count" and loss.keywords == ("minProperties",):
+        return "propertyNames" not in loss.frame[0]  # there it counts on more names
+    return loss.name in _AT_READING
 
 
 class _Ways:

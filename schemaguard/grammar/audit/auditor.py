@@ -33,9 +33,11 @@ SAMPLES = 16
 BUDGET = 10.0
 
 #: Those are not seconds of a clock, so that the same seed gives the same result: keywords that the
-#: judge applies in one, and what a text for the engine counts for.
+#: judge applies in one, and what a text for the engine counts for: the larger the schema, the more
+#: alternatives the engine keeps in mind, so it counts for one more with so many characters.
 WORK_A_SECOND = 100_000
 WORK_A_TEXT = 10
+CHARACTERS = 2_000
 
 #: Why constraints that were not reached are untested.
 OUT_OF_BUDGET = "the budget was spent before it was reached"
@@ -94,7 +96,8 @@ def audit(
         return result.AuditResult(verdict=result.REFUSED, reason=printable(str(error)), **about)
     # Its own copy, which the judge changes: the profile has bounded its depth.
     root = json.loads(accepted.text)
-    bounds = _Bounds(samples, steps, budget * WORK_A_SECOND)
+    work_a_text = WORK_A_TEXT + len(accepted.text) // CHARACTERS
+    bounds = _Bounds(samples, steps, budget * WORK_A_SECOND, work_a_text)
     return _audited(root, grammar, writing_of(call, root), bounds, about)
 
 
@@ -102,6 +105,7 @@ class _Bounds(NamedTuple):
     samples: int
     steps: int
     work: float  # on constraints
+    work_a_text: int
 
 
 def _audited(
@@ -116,7 +120,7 @@ def _audited(
         owned.setdefault(constraint.place.pointer, []).append(constraint)
     for place in found:
         own = owned.get(place.pointer, ())
-        if judge.spent + court.tried * WORK_A_TEXT > bounds.work:
+        if judge.spent + court.tried * bounds.work_a_text > bounds.work:
             complete = False
             for constraint in own:
                 court.finding(place, constraint.keyword).reason = OUT_OF_BUDGET

@@ -142,9 +142,9 @@ def _break_max_items(value: Any, made: Making, _: Constraint) -> Iterator[Any]:
 
 def _break_unique(_: Any, made: Making, __: Constraint) -> Iterator[Any]:
     for value in made.some({"type": "array", "minItems": 1}, count=2):
-        yield [*value, value[0]]
+        yield [*value, *value[:1]]  # one of an `enum` may be empty all the same
     for value in made.some({"type": "array", "minItems": 2}):
-        yield [value[0]] * len(value)
+        yield value[:1] * len(value)
     yield from ([0, 0], ["a", "a"])
 
 
@@ -168,10 +168,12 @@ def _break_contains_count(value: Any, made: Making, constraint: Constraint) -> I
             )
 
 
-def _break_items(_: Any, made: Making, constraint: Constraint) -> Iterator[Any]:
+def _break_items(rule: Any, made: Making, constraint: Constraint) -> Iterator[Any]:
     prefix = constraint.place.schema.get("prefixItems") or ()
     for value in made.some({"type": "array", "minItems": len(prefix)}, count=2):
         yield from ([*value, 0], [*value, "extra"], [*value, None])
+        if isinstance(rule, dict):  # which some of them may satisfy
+            yield from ([*value, item] for item in PLAIN)
 
 
 def _break_required(value: Any, made: Making, constraint: Constraint) -> Iterator[Any]:
@@ -190,13 +192,16 @@ def _break_required(value: Any, made: Making, constraint: Constraint) -> Iterato
                 yield {**renamed, name + "_": 0}
 
 
-def _break_additional(_: Any, made: Making, constraint: Constraint) -> Iterator[Any]:
+def _break_additional(rule: Any, made: Making, constraint: Constraint) -> Iterator[Any]:
     names = list(constraint.place.schema.get("properties") or ())
     for value in made.some({"type": "object"}, count=2):
         close = [c for name in names[:2] for c in (name.upper(), f"{name}_", name[:-1])]
         for name in ("extra", "", "a", *close):
             if name not in value and name not in names:
                 yield from ({**value, name: 0}, {name: "x", **value})
+    if isinstance(rule, dict):  # which some of them may satisfy
+        for value in made.some({"type": "object"}):
+            yield from ({**value, "extra": member} for member in PLAIN)
 
 
 def _break_min_properties(value: Any, made: Making, constraint: Constraint) -> Iterator[Any]:
@@ -211,11 +216,14 @@ def _break_max_properties(value: Any, made: Making, _: Constraint) -> Iterator[A
         yield from made.some({"type": "object", "minProperties": value + 1}, count=2)
 
 
-def _break_names(value: Any, made: Making, _: Constraint) -> Iterator[Any]:
+def _break_names(value: Any, made: Making, constraint: Constraint) -> Iterator[Any]:
     names = ["", "a", "A", "0", "extra", "a b", "a-b", "ünï", "x" * 70, "$", "_"]
     listed = value.get("enum") if isinstance(value, dict) else None
     if isinstance(listed, list):
         names += [f"{name}_" for name in listed[:2] if isinstance(name, str)]
+    declared = constraint.place.schema.get("properties") or {}
+    for name in list(declared)[:10]:
+        yield from made.some({"type": "object", "required": [name]})
     for instance in made.some({"type": "object"}, count=2):
         for name in names:
             if name not in instance:

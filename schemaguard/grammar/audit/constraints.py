@@ -155,15 +155,16 @@ class Constraint:
         place: where it is.
         keyword: its name; "false" for the schema `false` itself.
         value: its value.
+        holder: the map that it is taken out of.
     """
 
-    __slots__ = ("_holder", "_key", "keyword", "place", "value")
+    __slots__ = ("_key", "holder", "keyword", "place", "value")
 
     def __init__(self, place: Place, keyword: str, holder: Any, key: Any) -> None:
         self.place = place
         self.keyword = keyword
         self.value = holder[key]
-        self._holder = holder
+        self.holder = holder
         self._key = key
 
     def is_in(self, broken: set[tuple[int, str]]) -> bool:
@@ -174,7 +175,7 @@ class Constraint:
 
     def removed(self) -> AbstractContextManager[None]:
         """The judge's document without the constraint, for the time of the block."""
-        return without(self._holder, self._key, True if self.keyword == "false" else None)
+        return without(self.holder, self._key, True if self.keyword == "false" else None)
 
 
 def places(judge: Judge) -> tuple[list[Place], bool]:

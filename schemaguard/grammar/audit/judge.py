@@ -30,10 +30,11 @@ import referencing.exceptions
 from jsonschema import validators
 
 from schemaguard.grammar.audit import regexes, samples
+from schemaguard.grammar.audit.discriminators import LEAST, Discriminator
 from schemaguard.reads import resolve
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from schemaguard.grammar.audit.constraints import Constraint
 
@@ -84,6 +85,9 @@ class Judge:
         dialect = _dialect(schema)
         self.schema = schema
         self._targets: dict[Any, Any] | None = None if _has_identifiers(schema) else {}
+        self._discriminators = _discriminators(
+            schema, self._target, constants="const" in dialect.VALIDATORS
+        )
         self.spent = 0.0
         checker = dialect.FORMAT_CHECKER
         registry: Any = referencing.Registry()
@@ -102,9 +106,11 @@ class Judge:
         """Whether the instance is valid; None when the judge cannot tell."""
         return self._decide(self._validator, instance)
 
-    def _decide(self, validator: Any, instance: Any) -> bool | None:
+    def _decide(self, validator: Any, instance: Any, changed: int | None = None) -> bool | None:
         _steps.left = MAX_STEPS
         _steps.targets = self._target
+        _steps.discriminators = self._discriminators
+        _steps.changed = changed
         try:
             return bool(validator.is_valid(instance))
         except _UNDECIDED:
@@ -126,7 +132,7 @@ class Judge:
         with constraint.removed():
             # A validator reads the keywords of its own schema once, so this takes another one.
             other = self._validator and self._validator.evolve(schema=self.schema)
-            return self._decide(other, instance)
+            return self._decide(other, instance, id(constraint.holder))
 
     def broken(self, instance: Any) -> set[tuple[int, str]]:
         """The keywords that the instance breaks: (id of the schema that has it, keyword).
@@ -166,6 +172,25 @@ def _has_identifiers(schema: Any) -> bool:
         elif isinstance(value, list):
             stack.extend(value)
     return False
+
+
+def _discriminators(
+    schema: Any, target: Callable[[Any], Any], *, constants: bool
+) -> dict[int, Discriminator]:
+    """For each list of many alternatives, by its identity: what tells them apart."""
+    found = {}
+    stack = [schema]
+    while stack:
+        value = stack.pop()
+        if isinstance(value, dict):
+            for keyword in ("anyOf", "oneOf"):
+                branches = value.get(keyword)
+                if isinstance(branches, list) and len(branches) >= LEAST:
+                    found[id(branches)] = Discriminator(branches, target, constants=constants)
+            stack.extend(value.values())
+        elif isinstance(value, list):
+            stack.extend(value)
+    return found
 
 
 def _dialect(schema: Any) -> Any:
@@ -216,7 +241,13 @@ def _one_of(validator: Any, branches: Any, instance: Any, _schema: Any) -> Itera
 
 def _holding(validator: Any, branches: Any, instance: Any) -> Iterator[bool]:
     """For each branch that may hold, whether it does."""
-    for index, branch in enumerate(branches):
+    indices: Iterable[int] = range(len(branches))
+    known = _steps.discriminators.get(id(branches))
+    if known is not None:
+        _steps.left -= _GLANCE
+        indices = known.candidates(instance, _steps.changed)
+    for index in indices:
+        branch = branches[index]
         if _may_hold(validator, branch, instance):
             failures = validator.descend(instance, branch, schema_path=index)
             yield next(failures, None) is None

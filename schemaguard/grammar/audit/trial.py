@@ -36,8 +36,10 @@ if TYPE_CHECKING:
 PROPOSALS = 200
 TRIED = 40
 
-#: What is proposed first counts most; so many proposals are always judged.
+#: What is proposed first counts most: so many proposals are always judged, and so many that break
+#: the constraint tried, however long they are.
 LEAST_PROPOSALS = 8
+AIMED = 10
 
 
 def trial(court: Court, base: Base, constraint: Constraint) -> None:
@@ -54,13 +56,13 @@ def trial(court: Court, base: Base, constraint: Constraint) -> None:
         finding.reason = "no instance was found that gets here"
         return
     lone, shared, undecided = _broken(court, template, constraint)
-    for instance, _value in lone[:TRIED]:
+    for instance, _value in lone:
         _ask_invalid(court, instance, finding)
     if lone and finding.dropped is None:
         _smuggle(court, template, lone, finding)
     if not lone:
         finding.shared = True
-        for instance, _value in shared[:TRIED]:
+        for instance, _value in shared:
             _ask_invalid(court, instance, finding)
     if base.written:
         _ask_valid(court, template, constraint, finding)
@@ -82,7 +84,7 @@ def retrial(court: Court, base: Base, constraint: Constraint) -> None:
     if base.template is None or finding.dropped is not None:
         return
     lone, _shared, _undecided = _broken(court, base.template, constraint)
-    for instance, _value in lone[:TRIED]:
+    for instance, _value in lone:
         _ask_invalid(court, instance, finding)
 
 
@@ -103,12 +105,13 @@ def _broken(
     """Invalid instances that break the constraint: alone, and among others.
 
     Returns:
-        Pairs of instance and value, the shortest first, and whether the judge failed to decide.
+        Pairs of instance and value, at most `TRIED`, the shortest first; and whether the judge
+        failed to decide.
     """
     lone: list[tuple[str, Any, Any]] = []
     invalid: list[tuple[str, Any, Any]] = []
     undecided = False
-    for value, size in _different(court, witnesses.breaking(constraint, template, court.maker)):
+    for value, text in _different(court, witnesses.breaking(constraint, template, court.maker)):
         instance = template.filled(value)
         valid = court.judge.is_valid(instance)
         undecided = undecided or valid is None
@@ -116,16 +119,22 @@ def _broken(
             continue
         alone = court.judge.is_valid_without(constraint, instance)
         undecided = undecided or alone is None
-        (lone if alone else invalid).append((size, instance, value))
+        (lone if alone else invalid).append((text, instance, value))
     shared = []
     if not lone:
         shared = [row for row in invalid if constraint.is_in(court.judge.broken(row[1]))]
-    return _by_size(lone), _by_size(shared), undecided
+    return _chosen(lone), _chosen(shared), undecided
 
 
-def _by_size(found: list[tuple[str, Any, Any]]) -> list[tuple[Any, Any]]:
-    found.sort(key=lambda row: (len(row[0]), row[0]))
-    return [(instance, value) for _size, instance, value in found]
+def _chosen(found: list[tuple[str, Any, Any]]) -> list[tuple[Any, Any]]:
+    """Those that are tried, the shortest first."""
+    by_size = sorted(found[AIMED:], key=_size)
+    tried = sorted([*found[:AIMED], *by_size[: TRIED - AIMED]], key=_size)
+    return [(instance, value) for _text, instance, value in tried]
+
+
+def _size(row: tuple[str, Any, Any]) -> tuple[int, str]:
+    return len(row[0]), row[0]
 
 
 def _different(court: Court, values: Iterable[Any]) -> Iterable[tuple[Any, str]]:
@@ -157,21 +166,24 @@ def _ask_invalid(court: Court, instance: Any, finding: Finding) -> None:
 def _smuggle(
     court: Court, template: Template, lone: list[tuple[Any, Any]], finding: Finding
 ) -> None:
-    """Try the smallest broken instance with the property's name hidden from the engine."""
-    instance, _value = lone[0]
+    """Try broken instances with the property's name hidden from the engine.
+
+    Of each type of value the smallest: what other names may have decides which gets through.
+    """
     steps = [index for index, key in enumerate(template.path) if isinstance(key, str)]
     if not steps:
         return
     good = template.instance
     for key in template.path[: steps[-1] + 1]:
         good = good[key]
-    for text in court.writing.smuggled(instance, template.path, good):
-        if not court.accepts(text):
-            continue
-        readings = court.writing.readings(text)
-        if any(same(read, instance) for read in readings) and court.is_invalid(readings):
-            finding.leak(text)
-            finding.hidden = True
+    for instance in {type(value): instance for instance, value in reversed(lone)}.values():
+        for text in court.writing.smuggled(instance, template.path, good):
+            if not court.accepts(text):
+                continue
+            readings = court.writing.readings(text)
+            if any(same(read, instance) for read in readings) and court.is_invalid(readings):
+                finding.leak(text)
+                finding.hidden = True
 
 
 def _ask_valid(court: Court, template: Template, constraint: Constraint, finding: Finding) -> None:
