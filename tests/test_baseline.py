@@ -178,7 +178,11 @@ def test_the_command_makes_a_baseline_that_check_takes(folder, capfd):
     assert (status, err) == (0, "4 findings in the baseline\n")
     (folder / "known.json").write_text(out, encoding="utf-8")
     status, out, err = call(capfd, "check", "x.json", "--baseline", "known.json")
-    assert (status, out, err) == (0, "", "2 of 2 schemas accepted in 1 file; 0 findings\n")
+    assert (status, out, err) == (
+        0,
+        "",
+        "2 of 2 schemas in 1 file accepted by dynamo-2026-11-30; 0 findings\n",
+    )
 
 
 def test_the_baseline_of_the_configuration_is_from_the_folder_of_the_configuration(

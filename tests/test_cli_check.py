@@ -32,7 +32,7 @@ def test_a_clean_file_is_0_and_says_nothing_on_standard_output(capfd):
     assert call(capfd, "check", "good.json") == (
         0,
         "",
-        "1 of 1 schema accepted in 1 file; 0 findings\n",
+        "1 of 1 schema in 1 file accepted by dynamo-2026-11-30; 0 findings\n",
     )
 
 
@@ -41,7 +41,10 @@ def test_findings_are_1_and_a_line_each(capfd):
     assert status == 1
     assert out.startswith("open.json:1:33: SG401 open-object  tool 'open' > #/inputSchema: ")
     assert out.count("\n") == 1
-    assert err == "1 SG401 open-object\n1 of 2 schemas accepted in 2 files; 1 finding\n"
+    assert (
+        err
+        == "1 SG401 open-object\n1 of 2 schemas in 2 files accepted by dynamo-2026-11-30; 1 finding\n"
+    )
 
 
 def test_a_file_that_is_no_json_is_a_finding(folder, capfd):
@@ -305,3 +308,24 @@ def test_files_of_a_folder_that_hold_no_schemas_are_passed_over(folder):
     named = run("check", "tools/package.json", "tools/tool.json", cwd=folder)
     assert named.returncode == 1
     assert "SG116" in named.stdout
+
+
+def test_a_file_that_is_named_counts_for_the_folder_that_holds_it(folder, capfd):
+    (folder / "tools").mkdir()
+    (folder / "tools" / "one.json").write_text(GOOD)
+    (folder / "tools" / "other.json").write_text('{"version": 3}')
+    for names in (["tools/one.json", "tools"], ["tools", "./tools/one.json"], ["tools"]):
+        status, _, err = call(capfd, "check", *names)
+        assert status == 0, err
+        assert err == "1 of 1 schema in 1 file accepted by dynamo-2026-11-30; 0 findings\n"
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_file_that_is_named_is_not_passed_over_as_one_of_a_folder(order, folder, capfd):
+    (folder / "tools").mkdir()
+    (folder / "tools" / "one.json").write_text(GOOD)
+    (folder / "tools" / "other.json").write_text('{"version": 3}')
+    status, out, _ = call(capfd, "check", *["tools", "tools/other.json"][::order])
+    assert status == 1
+    assert "tools/other.json" in out
+    assert "nothing-to-check" in out

@@ -234,7 +234,7 @@ def test_a_server_is_asked_for_its_tools_and_has_a_place_in_a_baseline(folder):
     assert done.stdout.endswith(
         " > #/tools/0/inputSchema: object schemas require additionalProperties: false\n"
     )
-    assert "1 of 2 schemas accepted in 2 files" in done.stderr
+    assert "1 of 2 schemas in 2 files accepted by dynamo-2026-11-30" in done.stderr
     assert run("baseline", "--mcp", command, "-o", "known", cwd=folder).returncode == 0
     known = ("--baseline", "known", "-q")
     done = run("check", "--mcp", command, *known, cwd=folder)
@@ -296,7 +296,9 @@ def on_a_terminal(folder, *arguments):
 def test_a_long_run_shows_progress_on_a_terminal_and_removes_it(folder):
     out, err = on_a_terminal(folder)
     assert "\r\x1b[K1 file, 1 schema, 0 findings" in err
-    assert err.rstrip().endswith("1 of 2 schemas accepted in 2 files; 1 finding")
+    assert err.rstrip().endswith(
+        "1 of 2 schemas in 2 files accepted by dynamo-2026-11-30; 1 finding"
+    )
     assert err.rindex("\r\x1b[K") < err.index("1 SG401")
     assert "\x1b" not in out
 

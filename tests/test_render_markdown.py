@@ -41,7 +41,7 @@ def cut(text):
 
 def test_the_tiny_example():
     assert render(tiny()) == (
-        "## schemaguard: 0 of 1 schema accepted in 1 file; 1 finding\n"
+        "## schemaguard: 0 of 1 schema in 1 file accepted by dynamo-2026-11-30; 1 finding\n"
         "\n"
         "Profile: `dynamo-2026-11-30`\n"
         "\n"
@@ -58,7 +58,7 @@ def test_the_tiny_example():
 
 def test_a_clean_run_is_its_heading():
     assert render(clean()) == (
-        "## schemaguard: 1 of 1 schema accepted in 1 file; 0 findings\n"
+        "## schemaguard: 1 of 1 schema in 1 file accepted by dynamo-2026-11-30; 0 findings\n"
         "\n"
         "Profile: `dynamo-2026-11-30`\n"
     )

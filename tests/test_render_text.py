@@ -344,12 +344,18 @@ def test_budgets_come_from_the_report():
 @pytest.mark.parametrize(
     ("files", "said"),
     [
-        (tiny, "0 of 1 schema accepted in 1 file; 1 finding"),
-        (clean, "1 of 1 schema accepted in 1 file; 0 findings"),
-        (empty, "0 of 0 schemas accepted in 1 file; 1 finding"),
-        (lambda: [*tiny(), *clean()], "1 of 2 schemas accepted in 2 files; 1 finding"),
-        (lambda: flooded(1_300, 3), "0 of 1 schema accepted in 1 file; 1,300 findings"),
-        (list, "0 of 0 schemas accepted in 0 files; 0 findings"),
+        (tiny, "0 of 1 schema in 1 file accepted by dynamo-2026-11-30; 1 finding"),
+        (clean, "1 of 1 schema in 1 file accepted by dynamo-2026-11-30; 0 findings"),
+        (empty, "0 of 0 schemas in 1 file accepted; 1 finding"),
+        (
+            lambda: [*tiny(), *clean()],
+            "1 of 2 schemas in 2 files accepted by dynamo-2026-11-30; 1 finding",
+        ),
+        (
+            lambda: flooded(1_300, 3),
+            "0 of 1 schema in 1 file accepted by dynamo-2026-11-30; 1,300 findings",
+        ),
+        (list, "0 of 0 schemas in 0 files accepted; 0 findings"),
     ],
 )
 def test_the_summary_is_one_sentence(files, said):

@@ -62,7 +62,7 @@ def run(options: argparse.Namespace) -> int:
     form = _format(options, config)
     fail_on = options.fail_on or config.fail_on or "error"
     work = Run(options, config, options.baseline or config.baseline)
-    tally = Tally(fail_on)
+    tally = Tally(fail_on, work.profile.id)
     progress = Progress(tally, wanted=not options.quiet)
     work.before_warning = progress.clear
     try:

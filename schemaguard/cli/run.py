@@ -37,6 +37,10 @@ if TYPE_CHECKING:
 STDIN = "-"
 
 
+def _is_folder(given: str) -> bool:
+    return given != STDIN and os.path.isdir(given)
+
+
 def _is_foreign(report: FileReport) -> bool:
     """Whether a file was read and is nothing that holds schemas."""
     return report.kind is None and {f.name for f in report.findings} == {"nothing-to-check"}
@@ -154,7 +158,9 @@ class Run:
         self.profile = self._chosen(known if basis is None else known.at_least(basis))
         self._prefix = getattr(options, "tool_prefix", None) or config.tool_prefix or ""
         compiled(self.profile)
+        # Files of folders; and those of them that are named as well, which count as named.
         self._walked: set[str] = set()
+        self._walked_and_named: set[str] = set()
         self._jobs: int | str = 1
         if hasattr(options, "jobs"):  # other commands want the schemas, which are here alone
             self._jobs = options.jobs or config.jobs or configuration.AUTO
@@ -220,16 +226,20 @@ class Run:
     def reports(self) -> Iterator[FileReport]:
         """What is found, file by file; what cannot be read is said and left out."""
         recognised = False
+        named: set[str] = set()
         for path, report in self._answers(self._paths()):
             if isinstance(report, str):
                 self.unreadable(path, report)
                 continue
-            if path in self._walked:
+            if os.path.normpath(path) in self._walked:
                 # A folder holds files that are none of our business: those are passed over.
                 if _is_foreign(report):
                     continue
                 recognised = True
+            elif not _is_foreign(report):
+                named.add(os.path.normpath(path))
             yield self._reduced(report)
+        recognised = recognised or not named.isdisjoint(self._walked_and_named)
         if self._walked and not recognised and not self.failed:
             folder = next(path for path in self._options.files if os.path.isdir(path))
             self.unreadable(folder, "no tool and no schema in the files of this folder")
@@ -253,10 +263,14 @@ class Run:
 
     def _paths(self) -> Iterator[str]:
         seen: set[str] = set()
+        folders = {given for given in self._options.files if _is_folder(given)}
+        named = {os.path.normpath(given) for given in self._options.files if given not in folders}
         for given in self._options.files:
             try:
                 for path in self._found(given):
                     same = os.path.normpath(path)
+                    if given in folders:
+                        (self._walked_and_named if same in named else self._walked).add(same)
                     if same not in seen:
                         seen.add(same)
                         yield path
@@ -266,7 +280,7 @@ class Run:
     def _found(self, given: str) -> Iterable[str]:
         """The files that a path stands for."""
         force = self._options.force_exclude
-        is_folder = given != STDIN and os.path.isdir(given)
+        is_folder = _is_folder(given)
         if not is_folder and not force:
             return (given,)
         from schemaguard.sources import files  # noqa: PLC0415  (few runs need it)
@@ -285,8 +299,6 @@ class Run:
         )
         if is_folder and not found and not force:
             self.unreadable(given, "no file to check in this folder")
-        if is_folder:
-            self._walked.update(found)
         return (given,) if found and not is_folder else found
 
     def _answers(self, paths: Iterator[str]) -> Iterator[tuple[str, FileReport | str]]:

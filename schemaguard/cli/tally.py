@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from schemaguard.errors import counted
 from schemaguard.lint import CheckedTool, FileReport
-from schemaguard.render.common import hidden
+from schemaguard.render.common import hidden, verdict
 from schemaguard.sources import Part, Source
 
 _RANK = {"note": 0, "warning": 1, "error": 2}
@@ -17,13 +17,15 @@ class Tally:
 
     Args:
         fail_on: the least severity that fails.
+        profile: its dated name.
 
     Attributes:
         failing: something was at least that severe.
         last: findings of the last report.
     """
 
-    def __init__(self, fail_on: str) -> None:
+    def __init__(self, fail_on: str, profile: str) -> None:
+        self._profile = profile
         self.failing = False
         self.files = self.tools = self.accepted = self.findings = self.last = 0
         self._least = _RANK[fail_on]
@@ -51,10 +53,7 @@ class Tally:
 
     def summary(self) -> str:
         """One line on everything, after one on the rules when there were findings."""
-        line = (
-            f"{self.accepted:,} of {counted(self.tools, 'schema')} accepted in "
-            f"{counted(self.files, 'file')}; {counted(self.findings, 'finding')}"
-        )
+        line = verdict(self.accepted, self.tools, self.files, self.findings, {self._profile})
         if not self._codes:
             return line
         rows = sorted(self._codes.items(), key=lambda row: (-row[1], row[0]))

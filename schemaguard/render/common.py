@@ -54,9 +54,17 @@ def summary(files: Sequence[FileReport]) -> str:
         len(file.findings) + hidden_faults(file) + sum(tool.report.total for tool in file.tools)
         for file in files
     )
+    return verdict(
+        accepted, len(tools), len(files), findings, {tool.report.profile for tool in tools}
+    )
+
+
+def verdict(accepted: int, schemas: int, files: int, findings: int, profiles: set[str]) -> str:
+    """One sentence on everything; a profile is named where there is one for all."""
+    by = f" by {safe(profiles.pop())}" if len(profiles) == 1 else ""
     return (
-        f"{accepted:,} of {counted(len(tools), 'schema')} accepted in "
-        f"{counted(len(files), 'file')}; {counted(findings, 'finding')}"
+        f"{accepted:,} of {counted(schemas, 'schema')} in {counted(files, 'file')} accepted{by}; "
+        f"{counted(findings, 'finding')}"
     )
 
 
