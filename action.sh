@@ -7,7 +7,7 @@ set -uo pipefail
 environment=$(mktemp -d)
 trap 'rm -rf "$environment"' EXIT
 "$SCHEMAGUARD_PYTHON" -m venv "$environment" || exit 2
-"$environment/bin/python" -m pip install --quiet --disable-pip-version-check "$SCHEMAGUARD_SOURCE" || exit 2
+"$environment/bin/python" -m pip install --quiet --disable-pip-version-check "$SCHEMAGUARD_SOURCE[yaml]" || exit 2
 
 # One argument a line; empty lines are none.
 arguments=()

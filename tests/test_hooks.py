@@ -104,12 +104,13 @@ def test_the_script_of_the_action_writes_annotations_summary_and_sarif(
     tree, tmp_path, tool, status
 ):
     (tmp_path / "a tool.json").write_text(json.dumps(tool), encoding="utf-8")
+    (tmp_path / "compose.yaml").write_text("services: {}\n", encoding="utf-8")
     summary, output = tmp_path / "summary", tmp_path / "output"
     environment = {
         **os.environ,
         "SCHEMAGUARD_SOURCE": str(tree),
         "SCHEMAGUARD_PYTHON": sys.executable,
-        "SCHEMAGUARD_PATHS": "a tool.json\n",
+        "SCHEMAGUARD_PATHS": ".\n",  # the default, with YAML in it
         "SCHEMAGUARD_ARGS": "--profile\ndynamo\n",
         "SCHEMAGUARD_SARIF": "out.sarif",
         "GITHUB_ACTIONS": "true",

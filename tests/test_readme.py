@@ -6,12 +6,15 @@ import json
 import re
 import subprocess
 import sys
+import tomllib
 
 import pytest
 from conftest import ROOT
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 PYTHON = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+EXTRAS = PROJECT["optional-dependencies"]
 CONSOLE = re.findall(r"^\$ (.+?)(?:  +#.*)?$", README, re.MULTILINE)
 
 
@@ -32,8 +35,13 @@ def test_console_blocks_name_targets_and_commands_that_are_there():
         words = command.split()
         if words[0] == "make":
             assert re.search(rf"^{words[1]}:", makefile, re.MULTILINE)
+        elif words[0] == "pip":
+            extras = re.findall(r"\[([a-z,]+)\]", command)
+            assert {e for some in extras for e in some.split(",")} <= set(EXTRAS), command
+            assert all((ROOT / file).is_file() for file in re.findall(r"-c (\S+)", command))
+            assert words[:2] == ["pip", "install"]
         else:
-            assert words[0] == "schemaguard" or command == "pip install ."
+            assert words[0] == "schemaguard"
 
 
 def test_the_printed_line_of_the_check_is_what_it_prints(tmp_path):
