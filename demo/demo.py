@@ -25,7 +25,7 @@ from mcp_tools import tools_of
 from referencing import Registry
 
 import schemaguard
-from schemaguard.errors import printable
+from schemaguard.errors import counted, printable
 from schemaguard.grammar import CompiledSchema, Compiler, Masks, Tokenizer
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -138,7 +138,7 @@ def main() -> int:
         for server in SERVERS:
             command = ROOT / ".venv" / "servers" / "bin" / server
             found = tools_of(str(command))
-            print(f"{server}: {len(found)} tools")
+            print(f"{server}: {counted(len(found), 'tool')}")
             tools.extend((tool["name"], tool["inputSchema"]) for tool in found)
         os.chdir(ROOT)
 

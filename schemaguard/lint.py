@@ -368,7 +368,7 @@ def _about(
     """What is to be said about one value of the file as a whole."""
     about = []
     if len(found.readings) > 1:
-        about.append((_diagnostic("ambiguous-document", " or as ".join(found.readings)), prefix))
+        about.append((_diagnostic("ambiguous-document", ", or as ".join(found.readings)), prefix))
     if found.kind is None:
         detail = "; ".join(note.text for note in found.problems) or "the form is not known"
         return [(_diagnostic("nothing-to-check", detail), prefix)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from schemaguard._frozen import Frozen
 from schemaguard.document import Document
-from schemaguard.errors import MAX_PROPERTY_NAME, SchemaRejected, cut
+from schemaguard.errors import MAX_PROPERTY_NAME, SchemaRejected, counted, cut
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -442,7 +442,7 @@ class Report:
 
     def __repr__(self) -> str:
         verdict = "accepted" if self.ok else "rejected"
-        return f"<Report {verdict} by {self.profile}: {self.total} diagnostics>"
+        return f"<Report {verdict} by {self.profile}: {counted(self.total, 'diagnostic')}>"
 
 
 def _report(state: tuple[Any, ...], budgets: tuple[BudgetUse, ...] | None) -> Report:

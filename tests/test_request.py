@@ -1051,7 +1051,7 @@ def test_results_cannot_be_changed() -> None:
     with pytest.raises(AttributeError):
         result.tools[0].report = None  # type: ignore[misc]
     assert repr(result) == (
-        "<RequestResult chat refused by dynamo-2026-11-30: 2 tools, 1 diagnostics>"
+        "<RequestResult chat refused by dynamo-2026-11-30: 2 tools, 1 diagnostic>"
     )
     assert [repr(report) for report in result.tools] == [
         "<ToolReport 'a b' at /tools/0: not strict>",

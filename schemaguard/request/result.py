@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from schemaguard._frozen import Frozen
-from schemaguard.errors import MAX_FUNCTION_NAME, cut
+from schemaguard.errors import MAX_FUNCTION_NAME, counted, cut
 from schemaguard.report import pointer_of
 
 TYPE_CHECKING = False
@@ -113,5 +113,5 @@ class RequestResult(Frozen):
         verdict = "accepted" if self.ok else "refused"
         return (
             f"<RequestResult {self.api} {verdict} by {self.profile}: "
-            f"{len(self.tools)} tools, {self.total} diagnostics>"
+            f"{counted(len(self.tools), 'tool')}, {counted(self.total, 'diagnostic')}>"
         )

@@ -149,7 +149,7 @@ _fault(
 _fault(
     "SG117",
     "ambiguous-document",
-    "can be read as {detail}",
+    "can be read in more than one way: as {detail}",
     "Give the document a form that only one API has.",
     "@ambiguous-document",
     "Two readings find different schemas; checking one of them would pass the other unread.",

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from schemaguard._frozen import Frozen
-from schemaguard.errors import MAX_FUNCTION_NAME, SchemaguardError, cut, printable
+from schemaguard.errors import MAX_FUNCTION_NAME, SchemaguardError, counted, cut, printable
 
 if TYPE_CHECKING:
     from typing import Self
@@ -199,4 +199,5 @@ class TagPlan(Frozen):
         if getattr(self, "_seal", None) is not _SEAL:
             return "<TagPlan that no plan made>"
         what = "refused" if self.refusal else "a tag" if self.text else "no tag"
-        return f"<TagPlan {self.parser}, {self.policy.name}: {what}, {len(self.tools)} tools>"
+        tools = counted(len(self.tools), "tool")
+        return f"<TagPlan {self.parser}, {self.policy.name}: {what}, {tools}>"

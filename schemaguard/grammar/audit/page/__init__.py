@@ -160,7 +160,7 @@ class Page:
         style, script = _asset("page.css"), _script()
         engines = ", ".join(self._engines) or "the engine"
         files = list(self._files)
-        where = shown(files[0], MAX_NAME) if len(files) == 1 else f"{len(files):,} files"
+        where = shown(files[0], MAX_NAME) if len(files) == 1 else counted(len(files), "file")
         count = len(self._schemas)
         filters = [
             _FILTER.format(verdict=verdict, word=word, sign=sign, count=self._counts[verdict])
