@@ -58,7 +58,7 @@ def test_neither_the_text_nor_a_schema_is_kept(text):
 
 @given(REPORTS)
 def test_the_last_line_of_the_summary_is_that_of_the_formats(reports):
-    tally = Tally("error")
+    tally = Tally("error", "dynamo-2026-11-30")
     for report in reports:
         tally.add(report)
     assert tally.summary().splitlines()[-1] == summary(reports)
@@ -67,7 +67,7 @@ def test_the_last_line_of_the_summary_is_that_of_the_formats(reports):
 
 def test_the_summary_groups_by_rule_the_most_frequent_first_and_counts_the_rest():
     schema = {"type": "object", "properties": {"a": {"type": "object"}, "b": {"not": {}}}}
-    tally = Tally("error")
+    tally = Tally("error", "dynamo-2026-11-30")
     tally.add(check_text("x.json", json.dumps(schema)))
     assert tally.summary().splitlines()[0] == (
         "2 SG401 open-object, 2 SG402 optional-property, 1 SG201 unsupported-keyword"
@@ -76,7 +76,7 @@ def test_the_summary_groups_by_rule_the_most_frequent_first_and_counts_the_rest(
 
 def test_findings_that_are_not_kept_fail_a_strict_run_whatever_they_are():
     (report,) = flooded(5, 0)
-    strict, lax = Tally("note"), Tally("error")
+    strict, lax = Tally("note", "dynamo-2026-11-30"), Tally("error", "dynamo-2026-11-30")
     strict.add(report)
     lax.add(report)
     assert strict.failing

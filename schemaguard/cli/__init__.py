@@ -65,12 +65,15 @@ class Parser(argparse.ArgumentParser):
         options, left = self.parse_known_args(args, namespace)
         if left:
             known = set(self._option_string_actions)
+            speaker = self
             for action in self._actions:
                 if action.nargs == argparse.PARSER and isinstance(action.choices, dict):
                     for own in action.choices.values():
                         known.update(own._option_string_actions)  # noqa: SLF001  (of its class)
+                        if len(action.choices) == 1:  # the command that was asked for
+                            speaker = own
             near = _meant(left[0], known) if left[0].startswith("-") else ""
-            self.error(f"unrecognized arguments: {' '.join(left)}{near}")
+            speaker.error(f"unrecognized arguments: {' '.join(left)}{near}")
         return options
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:

@@ -53,7 +53,8 @@ class Tally:
 
     def summary(self) -> str:
         """One line on everything, after one on the rules when there were findings."""
-        line = verdict(self.accepted, self.tools, self.files, self.findings, {self._profile})
+        by = {self._profile} if self.tools else set()
+        line = verdict(self.accepted, self.tools, self.files, self.findings, by)
         if not self._codes:
             return line
         rows = sorted(self._codes.items(), key=lambda row: (-row[1], row[0]))
