@@ -81,8 +81,105 @@ def test_lossy_steps_are_taken_only_when_asked_for_and_listed_even_when_quiet(to
     status, _, err = call(capfd, "fix", tools, "--for", "dynamo", "--lossy", "-q")
 
     assert status == 0
-    assert "(lossy) `uniqueItems` is dropped" in err
-    assert "items must be unique" in tools.read_text()
+    assert "(lossy) drop `uniqueItems`; the description says it" in err
+    assert "Items must be unique." in tools.read_text()
+
+
+def test_what_is_said_of_an_edit_is_right_before_and_after_it_is_made(tools, capfd):
+    _, told, err = call(capfd, "fix", tools, "--check")
+    assert "1 would be changed" in err
+    assert tools.read_text() == OPEN
+    _, done, err = call(capfd, "fix", tools)
+    assert "1 changed" in err
+
+    assert told == done
+    assert "SG401 close the object: refuse names that it does not declare\n" in done
+    assert "SG402 require `a`, and let null stand for leaving it out\n" in done
+
+
+def test_errors_about_tools_are_left_and_count_as_the_check_counts_them(tools, capfd):
+    tools.write_text(OPEN.replace('"open"', '"get weather!"'))
+
+    status, _, err = call(capfd, "fix", tools, "--for", "openai-strict")
+
+    assert status == 1
+    assert "1 file, 1 changed: 2 edits, 1 left" in err
+    assert "tools.json: #/name: openai-strict-" in err
+    assert "SG622" in err
+    assert "not fixed: only schemas are edited" in err
+    assert call(capfd, "check", tools, "--profile", "openai-strict")[0] == 1
+    tools.write_text(tools.read_text().replace("get weather!", "get_weather"))
+    assert call(capfd, "fix", tools, "--for", "openai-strict")[0] == 0
+    assert call(capfd, "check", tools, "--profile", "openai-strict")[0] == 0
+
+
+def test_the_prefix_of_the_configuration_counts_as_it_does_for_the_check(tools, capfd):
+    (tools.parent / "pyproject.toml").write_text(
+        '[tool.schemaguard]\nprofile = "openai-strict"\ntool-prefix = "mcp__server__"\n'
+    )
+    tools.write_text(OPEN.replace('"open"', f'"{"a" * 60}"'))
+
+    assert call(capfd, "fix", tools)[0] == 1
+    assert call(capfd, "check", tools)[0] == 1
+
+
+def test_python_objects_are_read_and_not_edited_and_what_to_do_is_said(tools, capfd):
+    source = tools.parent / "mytools.py"
+    text = f"BAD = {OPEN}GOOD = {FIXED}".replace("false", "False")
+    source.write_text(text)
+
+    status, out, err = call(capfd, "fix", "mytools.py:BAD")
+    assert (status, out) == (1, "")
+    assert "mytools.py:BAD: #/inputSchema: not fixed: Python sources are not edited" in err
+    assert "schemaguard.fix.to_profile" in err
+    assert "1 file, 0 changed: 0 edits, 1 left" in err
+
+    assert call(capfd, "fix", "--diff", "mytools.py:GOOD")[:2] == (0, "")
+    status, _, err = call(capfd, "fix", "mytools.py")
+    assert status == 1
+    assert "schemaguard.fix.to_profile" in err
+    assert "FILE.py:NAME" not in err
+    status, _, err = call(capfd, "fix", "mytools.py:NONE", "none.py:X", tools)
+    assert status == 2
+    assert "has no attribute 'NONE'" in err
+    assert "there is no file none.py" in err
+    assert tools.read_text() == FIXED
+    assert source.read_text() == text
+
+
+def test_of_a_folder_files_without_schemas_are_passed_over(tools, capfd):
+    other = tools.parent / "package.json"
+    other.write_text('{"name": "p", "version": "1.0"}')
+
+    status, _, err = call(capfd, "fix", ".")
+    assert status == 0
+    assert "package.json" not in err
+    assert "1 file, 1 changed" in err
+    assert call(capfd, "check", ".")[0] == 0
+
+    status, _, err = call(capfd, "fix", ".", "package.json")
+    assert status == 1
+    assert "package.json: #: not fixed" in err
+    tools.unlink()
+    status, _, err = call(capfd, "fix", ".")
+    assert status == 2
+    assert "no tool and no schema in the files of this folder" in err
+
+
+def test_rules_that_the_configuration_ignores_are_neither_fixed_nor_left(tools, capfd):
+    config = tools.parent / "pyproject.toml"
+    tools.write_text(FIXED.replace('"open"', '"get weather!"'))
+    config.write_text('[tool.schemaguard]\nprofile = "openai-strict"\nignore = ["SG622"]\n')
+
+    assert call(capfd, "fix", tools)[0] == 0
+    assert call(capfd, "check", tools)[0] == 0
+    assert call(capfd, "fix", tools, "--isolated", "--for", "openai-strict")[0] == 1
+    config.write_text('[tool.schemaguard]\nextend-ignore = ["SG402"]\n')
+    tools.write_text(OPEN)
+    assert call(capfd, "fix", tools)[0] == 0
+    assert tools.read_text() == OPEN.replace(
+        '"string"}}}', '"string"}}, "additionalProperties": false}'
+    )
 
 
 def test_symbolic_links_are_followed_and_stay_links(tools, capfd):

@@ -341,6 +341,44 @@ def test_a_list_of_types_becomes_nullable_or_branches_for_gemini():
     assert branches == {"anyOf": [{"type": "string"}, {"type": "integer", "minimum": 1}]}
 
 
+def test_alternatives_of_the_root_that_do_not_say_what_they_are_are_objects():
+    branches = [{"required": ["a"]}, {"type": "object", "required": ["b"]}, True]
+    declared = {"a": {"type": "string"}, "b": {"type": "string"}}
+    root = {"type": "object", "properties": declared, "anyOf": branches}
+
+    result = fix.to_profile(root, "xai")
+
+    assert result.schema["anyOf"] == [
+        {"type": "object", "required": ["a"]},
+        {"type": "object", "required": ["b"]},
+        {"type": "object"},
+    ]
+    assert result.ok
+    all_untyped = {**root, "anyOf": [{"required": ["a"]}, {"required": ["b"]}]}
+    assert fix.to_profile(all_untyped, "xai").schema["anyOf"] == [
+        {"type": "object", "required": ["a"]},
+        {"type": "object", "required": ["b"]},
+    ]
+
+
+def test_an_alternative_that_is_no_object_stays_and_the_reason_is_said():
+    object_ = {"type": "object", "properties": {"a": {"type": "string"}}}
+    root = {"type": "object", "anyOf": [object_, {"type": "string"}]}
+
+    result = fix.to_profile(root, "xai")
+
+    assert result.schema == root
+    (left,) = result.remaining
+    assert (left.code, left.pointer) == ("SG434", "/anyOf/1")
+    assert "accepts no arguments" in left.reason
+    # What a reference leads to as well may be meant for other values there.
+    shared = {**root, "anyOf": [object_, {"minLength": 1}]}
+    shared["properties"] = {"x": {"$ref": "#/anyOf/1"}}
+    result = fix.to_profile(shared, "xai")
+    assert result.schema == shared
+    assert "a reference leads to it" in result.remaining[0].reason
+
+
 # ------------------------------------------------------------------------------------ lossy steps
 
 
@@ -352,7 +390,7 @@ def test_a_refused_constraint_goes_into_the_description_when_that_is_asked_for()
 
     assert kept == member
     assert safe.remaining[0].needs_lossy
-    assert new == {"type": "array", "description": "Some. Constraint: items must be unique."}
+    assert new == {"type": "array", "description": "Some. Items must be unique."}
     assert [(edit.lossy, edit.pointer) for edit in result.lossy] == [
         (True, "/properties/a/uniqueItems")
     ]
@@ -364,7 +402,7 @@ def test_a_refused_constraint_goes_into_the_description_when_that_is_asked_for()
 def test_a_bound_is_said_with_its_number():
     new, _ = fixed_member({"type": "integer", "multipleOf": 5}, "anthropic-strict", lossy=True)
 
-    assert new == {"type": "integer", "description": "Constraint: must be a multiple of 5."}
+    assert new == {"type": "integer", "description": "Must be a multiple of 5."}
 
 
 # --------------------------------------------------------------------------------- several profiles
@@ -437,9 +475,44 @@ def test_arguments_that_are_none_are_refused():
     deep = []
     for _ in range(200):
         deep = [deep]
-    for arguments in ({"a": deep}, {"a": object()}):
+    for arguments in ({"a": deep}, {"a": object()}, [{"a": "x"}], "[1]", b"null", None):
         with pytest.raises(ValueError, match="no arguments"):
             result.adapt_arguments(arguments)
+
+
+@pytest.mark.parametrize("text", ['{"q": "a", "n": null}', b'{"q":"a","n":null}'])
+def test_arguments_are_adapted_as_the_text_that_apis_deliver_too(text):
+    schema = {
+        "type": "object",
+        "properties": {"q": {"type": "string"}, "n": {"type": "integer"}},
+        "required": ["q"],
+    }
+
+    result = fix.to_profile(schema, "openai-strict")
+
+    assert result.adapt_arguments(text) == {"q": "a"}
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("{", "invalid-json"),
+        ("", "invalid-json"),
+        ('{"a": 1, "a": 2}', "duplicate-key"),
+        ('{"a": NaN}', "non-finite-number"),
+        (b"\xff", "not-utf-8"),
+        ('{"a":' + "[" * 100_000, "too-deep"),
+        ('{"a": "' + "x" * (1 << 20) + '"}', "too-many-bytes"),
+        ('{"' + "x" * 100_000 + '": 1e999}', "overflowing-number"),
+    ],
+)
+def test_a_text_that_is_no_object_of_arguments_is_an_error_of_bounded_length(text, why):
+    result = fix.to_profile(tool({"type": "string"}, optional=True), "dynamo")
+
+    with pytest.raises(ValueError, match=f"no arguments of a call: .*{why}") as caught:
+        result.adapt_arguments(text)
+
+    assert len(str(caught.value)) < 300
 
 
 def test_a_result_is_frozen_and_survives_pickling():
@@ -568,6 +641,17 @@ def test_what_is_no_schema_of_a_tool_is_left_alone():
 def test_an_unknown_profile_is_an_error():
     with pytest.raises(schemaguard.ProfileError):
         fix.to_profile({}, "no-such-profile")
+
+
+def test_several_profiles_in_one_name_are_told_to_be_a_list():
+    for given in ("openai-strict,dynamo", ["mcp", "openai-strict, dynamo"]):
+        with pytest.raises(
+            schemaguard.errors.ProfileError, match=r"a list of names: \['openai-strict', 'dynamo'\]"
+        ):
+            fix.to_profile(True, given)
+    with pytest.raises(schemaguard.errors.ProfileError) as caught:
+        fix.to_profile(True, "x" * 10_000 + "," * 10_000)
+    assert len(str(caught.value)) < 500
 
 
 def test_a_run_that_stops_early_says_so_and_another_goes_on(monkeypatch):

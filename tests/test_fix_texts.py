@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from schemaguard import fix, sources
 from schemaguard.fix.files import fix_text
+from schemaguard.fix.yamlnodes import cannot_keep
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -136,6 +137,132 @@ def test_yaml_keeps_comments_styles_and_block_scalars():
     ).replace("      - a\n", "      - a\n      - b\n    additionalProperties: false\n").replace(
         "oneOf", "anyOf"
     )
+
+
+def test_lines_behind_a_block_scalar_that_keeps_them_stay():
+    before = """type: object
+properties:
+  a:
+    type: string
+    description: |+
+      text
+
+
+# to here
+required: [a]
+"""
+
+    made = fix_text("t.yaml", before, "dynamo")
+
+    assert made.ok
+    assert made.after == before + "additionalProperties: false\n"
+    at_the_end = before.partition("# to here")[0]
+    after = fix_text("t.yaml", at_the_end, "basic").after
+    assert after == at_the_end
+    after = fix_text(
+        "t.yaml", at_the_end.replace("type: string\n", 'type: [string, "null"]\n'), "dynamo"
+    ).after
+    assert yaml.safe_load(after)["properties"]["a"]["description"] == "text\n\n\n"
+    assert after.endswith("text\n\n\nrequired: [a]\nadditionalProperties: false\n")
+
+
+def test_keys_behind_question_marks_are_kept_taken_out_and_followed():
+    before = """? type
+: object
+? properties
+: ? a
+  : type: integer
+? required
+: [a]
+? allOf
+: - {}
+# the end
+"""
+
+    made = fix_text("t.yaml", before, "openai-strict")
+
+    assert made.ok
+    assert made.after == before.replace("? allOf\n: - {}\n", "").replace("? allOf\n", "").replace(
+        ": [a]\n", ": [a]\nadditionalProperties: false\n"
+    )
+
+
+def test_a_comment_between_a_key_and_its_colon_is_none_of_them():
+    before = """type: object
+properties:
+  ? a # x: y
+  :
+    $ref: '#/properties/b'
+    title: T
+  b: {type: integer}
+required: [a, b]
+additionalProperties: false
+"""
+
+    made = fix_text("t.yaml", before, "openai-strict")
+
+    assert made.ok
+    assert "? a # x: y\n" in made.after
+
+
+def explicit(text):
+    """Block YAML with each key behind a question mark."""
+    return re.sub(
+        r"^( *(?:- )*)([$\w]+):(?= |$)",
+        lambda m: f"{m[1]}? {m[2]}\n{m[1].replace('-', ' ')}:",
+        text,
+        flags=re.MULTILINE,
+    )
+
+
+def keeping(text):
+    """Block YAML whose descriptions keep an empty line behind them."""
+    return re.sub(
+        r"^( *(?:- )*)description: (\w[^\n]*)$",
+        lambda m: f"{m[1]}description: |+\n{' ' * (len(m[1]) + 2)}{m[2]}\n\n",
+        text,
+        flags=re.MULTILINE,
+    )
+
+
+@pytest.mark.parametrize("rare", [explicit, keeping])
+def test_rare_forms_of_yaml_are_changed_as_others_are(rare):
+    changed = left = 0
+    for seed in range(60):
+        plain = yaml.safe_dump(fs.Tools(seed).tool(), sort_keys=False, default_flow_style=False)
+        text = rare(plain)
+        schema = yaml.safe_load(text)
+        if "description" not in plain or (rare is explicit and schema != yaml.safe_load(plain)):
+            continue
+        made = fix_text("t.yaml", text, "openai-strict")
+        left += bool(made.problems)
+        changed += made.changed
+        if not made.problems:
+            assert yaml.safe_load(made.after) == fix.to_profile(schema, "openai-strict").schema
+
+    assert changed > 30
+    assert left <= 1
+
+
+def test_the_reason_why_a_yaml_text_cannot_be_changed_is_what_is_there():
+    odd = "x: &t\n  y: 1\n? z\n: |+\n  text\n\n"
+    text = "properties: {a: &s {type: string}, b: *s}\nrequired: [a]"
+    made = fix_text(
+        "t.yaml",
+        f"- {{a: 1}}\n- type: object\n  {text.replace(chr(10), chr(10) + '  ')}\n",
+        "dynamo",
+    )
+
+    ((_, reason),) = [told for told in made.problems if told[0] == "/1"]
+    assert reason == (
+        "the changed text would not say what it should: it has anchors (`&`), with which parts "
+        "are shared"
+    )
+    kinds = cannot_keep(odd, None)
+    assert "question mark" in kinds
+    assert "|+" in kinds
+    assert "anchors" not in kinds  # they are elsewhere
+    assert cannot_keep("a: 1\n", None) == ""
 
 
 def test_json_lines_are_changed_record_by_record():

@@ -106,4 +106,4 @@ def test_a_fix_leaves_such_a_text_alone_and_says_so():
     assert not made.changed
     ((pointer, reason),) = made.problems
     assert pointer == "/tools/0/functionDeclarations/0/parameters"
-    assert "Protocol Buffers" in reason
+    assert "Gemini's type names (`STRING`)" in reason

@@ -14,8 +14,9 @@ from schemaguard.cli.output import Output
 from schemaguard.cli.run import STDIN, content_of, settings, warn
 from schemaguard.envelopes.result import KINDS
 from schemaguard.errors import MissingExtra, SchemaguardError, counted, cut, printable
-from schemaguard.fix.files import fix_text
+from schemaguard.fix.files import fix_source, fix_text
 from schemaguard.preflight import DEFAULT_PROFILE
+from schemaguard.sources import SourceError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -126,6 +127,8 @@ class _Fixing:
 
             self._library = library_of(options.bundle)
         self._failed = False
+        self._walked: set[str] = set()  # files that a folder stood for, and nobody named
+        self._recognised = not any(os.path.isdir(given) for given in options.files)
         self._files = self._changed = self._edits = self._lossy = self._left = 0
 
     def paths(self) -> Iterator[str]:
@@ -133,8 +136,9 @@ class _Fixing:
         from schemaguard.sources import files  # noqa: PLC0415  (an import that --help can spare)
 
         config = self._config
+        named = {os.path.normpath(given) for given in self._options.files}
         for given in self._options.files:
-            if given == STDIN:
+            if given == STDIN or _is_object(given):
                 yield given
                 continue
             try:
@@ -153,6 +157,8 @@ class _Fixing:
                 continue
             if not found and os.path.isdir(given):
                 self._unreadable(given, "no file to fix in this folder")
+            if os.path.isdir(given):
+                self._walked.update({*map(os.path.normpath, found)} - named)
             yield from found
 
     def _unreadable(self, path: str, reason: str) -> None:
@@ -165,6 +171,9 @@ class _Fixing:
         if path == STDIN:
             label = self._options.stdin_filename or path
         try:
+            if path != STDIN and _is_object(path):
+                self._said(self._look(path), aside=False)
+                return
             if path != STDIN and not stat.S_ISREG(os.stat(path).st_mode):
                 self._unreadable(path, "no regular file, so that it cannot be replaced")
                 return
@@ -176,22 +185,39 @@ class _Fixing:
                 lossy=self._options.lossy,
                 library=self._library,
                 as_=self._options.kind,
+                prefix=self._config.tool_prefix or "",
             )
         except OSError as error:
             self._unreadable(path, error.strerror or type(error).__name__)
             return
-        except MissingExtra as error:
-            self._unreadable(path, str(error))
+        except (SourceError, MissingExtra) as error:
+            self._unreadable(path, str(error).removeprefix(f"{path}: "))
             return
-        self._files += 1
+        if made.foreign and os.path.normpath(path) in self._walked:
+            return  # a folder holds files that are none of our business
+        self._recognised = self._recognised or not made.foreign
         writes = made.changed and not self._dry
         if writes and path != STDIN and not self._write(path, content, made):
+            self._files += 1
             return
-        self._changed += made.changed
-        self._say(made, aside=path == STDIN)
+        self._said(made, aside=path == STDIN)
         if path == STDIN and not self._dry:
             with Output(None) as output:
                 output.write(made.after or "", utf_8=True)
+
+    def _look(self, target: str) -> FileFix:
+        """What is to be said of a Python object, which is read only."""
+        from schemaguard.sources import python  # noqa: PLC0415  (only where it is asked for)
+
+        kind = self._options.kind
+        return fix_source(
+            python.load(target), self._profiles, as_=kind, prefix=self._config.tool_prefix or ""
+        )
+
+    def _said(self, made: FileFix, *, aside: bool) -> None:
+        self._files += 1
+        self._changed += made.changed
+        self._say(made, aside=aside)
 
     def _write(self, path: str, content: bytes, made: FileFix) -> bool:
         """Replace a file; where that fails it stays, is said, and the others are still fixed."""
@@ -224,8 +250,12 @@ class _Fixing:
                 where = _place(made, tool, left.pointer)
                 line = f"{where}: {left.profile}: {left.code} {left.message}; not fixed: "
                 print(printable(line + left.reason), file=sys.stderr)
+        self._left += len(made.about) + len(made.problems)
+        for left in made.about:
+            where = f"{made.path}: #{cut(left.pointer, _SHOWN)}"
+            line = f"{where}: {left.profile}: {left.code} {left.message}; not fixed: {left.reason}"
+            print(printable(line), file=sys.stderr)
         for pointer, reason in made.problems:
-            self._left += 1
             line = f"{made.path}: #{cut(pointer, _SHOWN)}: not fixed: {reason}"
             print(printable(line), file=sys.stderr)
         if self._options.diff and made.changed:
@@ -233,6 +263,9 @@ class _Fixing:
 
     def end(self) -> int:
         """Sum up; returns the exit status."""
+        if not self._recognised and not self._failed:
+            folder = next(given for given in self._options.files if os.path.isdir(given))
+            self._unreadable(folder, "no tool and no schema in the files of this folder")
         if not self._options.quiet and (self._files or not self._failed):
             done = "would be changed" if self._dry else "changed"
             lossy = f", {self._lossy:,} lossy" if self._lossy else ""
@@ -247,6 +280,15 @@ class _Fixing:
         return 1 if self._left or (self._dry and self._changed) else 0
 
 
+def _is_object(path: str) -> bool:
+    """Whether a path that is no file names a Python object."""
+    if ":" not in path or os.path.lexists(path):
+        return False
+    from schemaguard.sources import python  # noqa: PLC0415  (only where it is asked for)
+
+    return python.is_target(path)
+
+
 def _replace(path: str, content: bytes, text: str) -> None:
     with Output(path) as output:
         output.write(text)
@@ -257,7 +299,17 @@ def _replace(path: str, content: bytes, text: str) -> None:
 def _profiles(options: argparse.Namespace, config: Config) -> list[Profile]:
     names = [name.strip() for given in options.profiles for name in given.split(",")]
     names = [name for name in names if name] or [config.profile or DEFAULT_PROFILE]
-    return [configuration.profile_of(name, config) for name in dict.fromkeys(names)]
+    profiles = [configuration.profile_of(name, config) for name in dict.fromkeys(names)]
+    own = (config.select, config.ignore, config.extend_select, config.extend_ignore)
+    if not (any(own) or config.severity or config.select == ()):
+        return profiles
+    from schemaguard.select import Layer, adjusted  # noqa: PLC0415  (only where it is needed)
+
+    # What the check is not asked for is not fixed, and not left.
+    where = printable(config.path or "configuration")
+    ignored = (*(config.ignore or ()), *config.extend_ignore)
+    layer = Layer(where, config.select, ignored, config.extend_select)
+    return [adjusted(profile, [layer], config.severity) for profile in profiles]
 
 
 def _place(made: FileFix, tool: ToolFix, pointer: str) -> str:

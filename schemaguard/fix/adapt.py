@@ -12,6 +12,7 @@ from schemaguard.arguments import ARGUMENT_LIMITS
 from schemaguard.fix.draft import value_at
 from schemaguard.fix.meaning import Reader, json_type, target
 from schemaguard.fix.rewrites.merging import same
+from schemaguard.preflight import as_document
 from schemaguard.report import tokens_of
 
 TYPE_CHECKING = False
@@ -24,18 +25,15 @@ _MAX_SCHEMAS = 1_000
 _MAX_STEPS = 200_000
 
 
-def adapted(schema: Any, optional: Mapping[str, tuple[str, ...]], arguments: Any) -> Any:
+def adapted(schema: Any, optional: Mapping[str, tuple[str, ...]], arguments: Any) -> dict[str, Any]:
     """See `FixResult.adapt_arguments`.
 
     Args:
         schema: the fixed schema.
         optional: of the result.
-        arguments: the parsed arguments.
+        arguments: those of one call, as text or parsed.
     """
-    limits = ARGUMENT_LIMITS
-    inside, nesting, faults = data.faults(arguments, limits.max_nodes, 1)
-    if faults or inside > limits.max_nodes or nesting > limits.max_depth:
-        raise ValueError("no arguments of a call: no JSON, too many values, or nested too deep")
+    arguments = _parsed(arguments)
     walk = _Walk(schema, optional)
     top = [arguments]
     pending: list[tuple[Any, Any, list[Any]]] = [(top, 0, [schema])]
@@ -52,7 +50,28 @@ def adapted(schema: Any, optional: Mapping[str, tuple[str, ...]], arguments: Any
             known = walk.holding(schemas, value)
             copy = holder[key] = list(value)
             pending += [(copy, index, walk.of_index(known, index)) for index in range(len(copy))]
-    return top[0]
+    return top[0]  # type: ignore[no-any-return]
+
+
+def _parsed(arguments: Any) -> dict[str, Any]:
+    """The object that arguments are.
+
+    Raises:
+        ValueError: they are none, or too large or too deep.
+    """
+    limits = ARGUMENT_LIMITS
+    document = as_document(arguments, limits)
+    if document.faults:
+        fault = document.faults[0]
+        raise ValueError(f"no arguments of a call: {fault.name}: {fault.detail}")
+    inside, nesting, faults = data.faults(document.value, limits.max_nodes, 1)
+    if faults:
+        raise ValueError(f"no arguments of a call: {faults[0][0]}: {faults[0][2]}")
+    if inside > limits.max_nodes or nesting > limits.max_depth:
+        raise ValueError("no arguments of a call: too many values, or nested too deep")
+    if document.value.__class__ is not dict:
+        raise ValueError("no arguments of a call: they are a JSON object, or the text of one")
+    return document.value
 
 
 class _Walk:

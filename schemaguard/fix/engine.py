@@ -8,6 +8,7 @@ of one rule are answered together, and one by one only where that was not good.
 from __future__ import annotations
 
 from schemaguard import data
+from schemaguard.errors import ProfileError
 from schemaguard.fix.attempt import NO_WAY, Attempt, key_of
 from schemaguard.fix.draft import History
 from schemaguard.fix.result import FixResult, Remaining
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from schemaguard.fix.attempt import Key
+    from schemaguard.plan import Plans
     from schemaguard.profiles import Profile
     from schemaguard.report import Report
 
@@ -83,8 +85,7 @@ def fixed(
     library: Mapping[str, Any] | None = None,
 ) -> Fixed:
     """See `to_profile`."""
-    named = (profile,) if _is_one(profile) else tuple(profile)  # type: ignore[arg-type]
-    plans = [compiled(name) for name in named]  # type: ignore[arg-type]
+    plans = plans_of(profile)
     history = History()
     inside, nesting, faults = data.faults(schema, MAX_VALUES, 1)
     if faults or inside > MAX_VALUES or nesting > MAX_NESTING:
@@ -134,8 +135,26 @@ def _left(
     )
 
 
-def _is_one(profile: object) -> bool:
-    return isinstance(profile, str) or not hasattr(profile, "__iter__")
+def plans_of(profile: str | Profile | Sequence[str | Profile]) -> list[Plans]:
+    """The compiled form of one profile, or of several.
+
+    Raises:
+        ProfileError: there is no such profile.
+    """
+    is_one = isinstance(profile, str) or not hasattr(profile, "__iter__")
+    named = (profile,) if is_one else tuple(profile)  # type: ignore[arg-type]
+    plans = []
+    for name in named:
+        if isinstance(name, str) and "," in name:
+            parts = [part.strip()[:_SHOWN] for part in name.split(",")[:_MOST_NAMED]]
+            raise ProfileError(f"several profiles are a list of names: {parts!r}")
+        plans.append(compiled(name))  # type: ignore[arg-type]
+    return plans
+
+
+#: Of a name that is none: characters, and parts.
+_SHOWN = 40
+_MOST_NAMED = 8
 
 
 def _copied(root: Any, history: History) -> tuple[Any, dict[str, tuple[str, ...]]]:

@@ -4,24 +4,32 @@ from __future__ import annotations
 
 from schemaguard import envelopes, sources
 from schemaguard.document import DEFAULT_LIMITS, Limits
+from schemaguard.envelopes.protobuf import translated
+from schemaguard.envelopes.result import OPENAPI
+from schemaguard.fix.attempt import errors_of
 from schemaguard.fix.draft import History
-from schemaguard.fix.engine import fixed
+from schemaguard.fix.engine import fixed, plans_of
 from schemaguard.fix.jsonedits import JsonText, applied
+from schemaguard.fix.result import Remaining
 from schemaguard.fix.rewrites.merging import same
-from schemaguard.lint import UNCHECKED_ROLES
-from schemaguard.report import tokens_of
+from schemaguard.lint import UNCHECKED_ROLES, check_source
+from schemaguard.plan import compiled
+from schemaguard.preflight import check
+from schemaguard.report import ERROR, tokens_of
+from schemaguard.rules import TOOL, TOOLSET
 from schemaguard.sources.jsontext import blanked
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
-    from schemaguard.envelopes import ToolSchema
+    from schemaguard.envelopes import ToolSchema, Unpacked
     from schemaguard.fix.engine import Fixed
     from schemaguard.fix.jsonedits import Piece
     from schemaguard.fix.result import FixResult
     from schemaguard.profiles import Profile
+    from schemaguard.report import Report
     from schemaguard.sources import Source
 
 
@@ -51,15 +59,20 @@ class FileFix:
         after: the changed text; `before` itself when there is nothing to change.
         tools: its schemas.
         problems: why schemas of it, or all of it, were left alone: (pointer, sentence).
+        about: errors about its tools and not about their schemas: names, descriptions, sums over a
+            request. Pointers are into the file.
+        foreign: it was read, and is nothing that holds schemas.
     """
 
-    __slots__ = ("after", "before", "path", "problems", "tools")
+    __slots__ = ("about", "after", "before", "foreign", "path", "problems", "tools")
 
     def __init__(self, path: str, before: str | None) -> None:
         self.path = path
         self.before = self.after = before
         self.tools: list[ToolFix] = []
         self.problems: list[tuple[str, str]] = []
+        self.about: list[Remaining] = []
+        self.foreign = False
 
     @property
     def changed(self) -> bool:
@@ -69,14 +82,23 @@ class FileFix:
     @property
     def ok(self) -> bool:
         """Whether nothing is left to fix, as far as can be told."""
-        return not self.problems and all(tool.result.ok for tool in self.tools)
+        done = all(tool.result.ok for tool in self.tools)
+        return done and not self.problems and not self.about
 
 
+_TO_PROFILE = "Python sources are not edited: call `schemaguard.fix.to_profile` where it is made"
+
+#: Formats that are read only, with the reason and what to do instead.
 _NOT_WRITTEN = {
-    "toml": "TOML is read and not written; fix the schema by hand, or keep it as JSON or YAML",
-    "python": "it is a Python object; use `schemaguard.fix.to_profile` where it is made",
-    "mcp": "it is the answer of a server; fix the server's own sources",
+    "toml": "TOML is read and not written: fix the schema by hand, or keep it as JSON or YAML",
+    "python": _TO_PROFILE,
+    "mcp": "it is the answer of a server: fix the server's own sources",
 }
+_OPENAPI = (
+    "an OpenAPI document is a contract of HTTP, and its schemas are shared with what it answers: "
+    "fix a copy of the schema, in a file of the tool"
+)
+_NOTHING = "there is no schema in it"
 
 
 def fix_text(
@@ -88,6 +110,7 @@ def fix_text(
     library: Mapping[str, Any] | None = None,
     as_: str | None = None,
     limits: Limits = DEFAULT_LIMITS,
+    prefix: str = "",
 ) -> FileFix:
     """Fix the schemas of a file.
 
@@ -99,52 +122,140 @@ def fix_text(
         library: see `to_profile`.
         as_: read what it holds as this one of `envelopes.KINDS`.
         limits: hard stops for the reader.
+        prefix: what a client puts in front of the names of tools, `mcp__server__` for one.
 
     Raises:
         ProfileError: there is no such profile.
         MissingExtra: the file is YAML, and PyYAML is not installed.
     """
     source = sources.read(path, text, limits)
-    made = FileFix(path, source.text)
-    if source.refusal is not None or source.text is None:
-        made.problems.append(("", source.refusal or "it cannot be read"))
+    return fix_source(
+        source, profile, lossy=lossy, library=library, as_=as_, limits=limits, prefix=prefix
+    )
+
+
+def fix_source(
+    source: Source,
+    profile: str | Profile | Sequence[str | Profile],
+    *,
+    lossy: bool = False,
+    library: Mapping[str, Any] | None = None,
+    as_: str | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+    prefix: str = "",
+) -> FileFix:
+    """Fix the schemas of what was read; see `fix_text`."""
+    made = FileFix(source.path, source.text)
+    reason = _unread(source)
+    if reason is not None:
+        made.problems.append(("", reason))
+        made.foreign = source.refusal is not None
         return made
-    if source.format in _NOT_WRITTEN:
-        made.problems.append(("", _NOT_WRITTEN[source.format]))
-        return made
-    if source.faults:
-        fault = source.faults[0]
-        made.problems.append(("", f"the text is at fault ({fault.name}), and is left alone"))
-        return made
+    made.foreign = True
+    profiles = [plan.profile for plan in plans_of(profile)]
     changes: list[tuple[str, Any, Fixed]] = []
+    checked = False
     for part in source.parts:
         found = envelopes.unpack(part.value, as_)
-        made.problems += [(part.prefix + n.pointer, n.text) for n in found.problems]
+        made.foreign = made.foreign and found.kind is None
+        made.problems += [(part.prefix + pointer, said) for pointer, said in _about(found)]
         for tool in found.tools:
             if tool.role in UNCHECKED_ROLES:
                 continue
+            checked = True
             pointer = part.prefix + tool.schema_pointer
-            whole = tool.standalone()
-            if tool.encoded or whole is None or whole[0] is not tool.schema:
-                made.problems.append((pointer, _elsewhere(tool)))
+            reason = _read_only(source, tool)
+            if reason is not None:
+                made.problems += _not_accepted(pointer, tool, reason, profiles)
                 continue
-            done = fixed(tool.schema, profile, lossy=lossy, library=library)
+            done = fixed(tool.schema, profiles, lossy=lossy, library=library)
             made.tools.append(ToolFix(tool.name, pointer, done.result))
             if done.root is not tool.schema:
                 changes.append((pointer, tool.schema, done))
-    if not made.tools and not made.problems:
-        made.problems.append(("", "there is no schema in it"))
+    if not checked and not made.problems:
+        made.problems.append(("", _NOTHING))
     if changes:
         _rewrite(source, made, changes, limits)
+    if made.changed:
+        source = sources.read(source.path, made.after or "", limits)
+    made.about = _about_tools(source, profiles, as_, limits, prefix)
     return made
 
 
-def _elsewhere(tool: ToolSchema) -> str:
+def _unread(source: Source) -> str | None:
+    """Why nothing of a source is looked at, or None."""
+    if source.refusal is not None:
+        return _TO_PROFILE if source.format == "python" else source.refusal
+    if source.faults:
+        return f"the text is at fault ({source.faults[0].name}), and is left alone"
+    return None
+
+
+def _about(found: Unpacked) -> Iterator[tuple[str, str]]:
+    """What the check says of one value as a whole, apart from its schemas."""
+    if len(found.readings) > 1:
+        yield "", f"it can be read as {' or as '.join(found.readings)}: say which, with `--as`"
+    yield from ((note.pointer, note.text) for note in found.problems)
+    if found.kind is None and not found.problems:
+        yield "", _NOTHING
+
+
+def _read_only(source: Source, tool: ToolSchema) -> str | None:
+    """Why a schema is not edited, or None when it is."""
+    if source.format in _NOT_WRITTEN:
+        return _NOT_WRITTEN[source.format]
+    if tool.api == OPENAPI:
+        return _OPENAPI
     if tool.encoded:
         return "the schema is text inside a string, which is not edited"
-    if tool.protobuf:
-        return "the schema is in the spelling of Protocol Buffers, which is not edited"
-    return "the schema refers to other parts of the document, which are not edited"
+    if tool.protobuf and translated(tool.schema) is not tool.schema:
+        return (
+            "the schema has Gemini's type names (`STRING`) or field names (`any_of`), and is not "
+            "edited: write them as JSON Schema has them (`string`, `anyOf`)"
+        )
+    return None
+
+
+def _not_accepted(
+    pointer: str, tool: ToolSchema, reason: str, profiles: list[Profile]
+) -> Iterator[tuple[str, str]]:
+    """What is said of a schema that is read only: nothing where every profile accepts it."""
+    whole = tool.standalone()
+    if whole is None:
+        yield pointer, "with what it refers to, the schema is too large to be checked"
+        return
+    refusing = [report for report in (check(whole[0], p) for p in profiles) if not report.ok]
+    if refusing:
+        told = ", ".join(_first_error(report) for report in refusing)
+        yield pointer, f"{reason} ({told})"
+
+
+def _first_error(report: Report) -> str:
+    first, count = report.errors[0], errors_of(report)
+    more = f", and {count - 1:,} more" if count > 1 else ""
+    return f"{report.profile}: {first.code} {first.message}{more}"
+
+
+def _about_tools(
+    source: Source, profiles: list[Profile], as_: str | None, limits: Limits, prefix: str
+) -> list[Remaining]:
+    """Errors of profiles about tools besides their schemas, as the check finds them."""
+    return [
+        Remaining(
+            profile.id,
+            found.code,
+            found.pointer,
+            found.message,
+            f"{_OF_TOOLS}: {found.fix}".rstrip("."),
+        )
+        for profile in profiles
+        if compiled(profile).about_tools
+        for found in check_source(source, profile, as_=as_, limits=limits, prefix=prefix).findings
+        if found.severity == ERROR and found.rule.on[0] in (TOOL, TOOLSET)
+    ]
+
+
+_OF_TOOLS = "only schemas are edited, not names, descriptions and the number of tools"
 
 
 def _rewrite(
@@ -179,6 +290,7 @@ def _written(
     text = source.text or ""
     if source.format == "yaml":
         from schemaguard.fix.yamledits import YamlText, YamlWriteError  # noqa: PLC0415  (an extra)
+        from schemaguard.fix.yamlnodes import cannot_keep  # noqa: PLC0415  (an extra)
 
         try:
             pieces = YamlText(text).pieces(changes)
@@ -188,14 +300,15 @@ def _written(
         pieces = _json_pieces(source, changes)
     after = applied(text, pieces)
     if not _says(sources.read(source.path, after, limits), source, changes):
-        return _CANNOT.get(source.format, "the changed text would not say what it should")
+        if source.format == "yaml":
+            last = changes[-1][0]  # those before it could be written
+            return f"{_CANNOT}{cannot_keep(text, source.spans([last])[last])}"
+        return _CANNOT
     made.after = after
     return None
 
 
-_CANNOT = {
-    "yaml": "it shares parts with others by anchors, or is written in a way that no edit keeps"
-}
+_CANNOT = "the changed text would not say what it should"
 
 
 def _json_pieces(source: Source, changes: list[tuple[str, Any, Fixed]]) -> list[Piece]:

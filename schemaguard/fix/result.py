@@ -19,7 +19,8 @@ class Edit(Frozen):
     Attributes:
         pointer: JSON Pointer (RFC 6901) into the schema as it was when the change was made.
         code: of the rule whose finding it answers.
-        what: one sentence without a full stop; names in it are as the schema has them, cut.
+        what: what is done, as one tells somebody to do it: "require `days`", which is right before
+            it is done and after; without a full stop. Names in it are as the schema has them, cut.
         lossy: it drops something that the schema said.
     """
 
@@ -132,21 +133,23 @@ class FixResult(Frozen):
         """Whether anything was changed."""
         return bool(self.edits or self.lossy)
 
-    def adapt_arguments(self, arguments: Any) -> Any:
+    def adapt_arguments(self, arguments: Any) -> dict[str, Any]:
         """What the tool expects, of what a model sends for the fixed schema.
 
         Nulls of properties that had been optional are left out, at every depth. A null that the
         tool's own schema allows stays: the tool may tell it from an absent one.
 
         Args:
-            arguments: the parsed arguments; not changed.
+            arguments: those of one call: the text of a JSON object (`str` or `bytes`), as APIs
+                deliver it, or the parsed object, which is not changed.
 
         Returns:
-            Arguments for the original schema, a copy. Where they do not keep to the fixed schema,
-            so that it cannot be told what a null stands for, nulls stay.
+            Arguments for the original schema: a dict, and a copy. Where they do not keep to the
+            fixed schema, so that it cannot be told what a null stands for, nulls stay.
 
         Raises:
-            ValueError: they nest too deep, or have too many values, to be arguments.
+            ValueError: they are no JSON object, or no text of one; or they nest too deep, or are
+                too large, to be arguments.
         """
         from schemaguard.fix.adapt import adapted  # noqa: PLC0415  (few results are used so)
 

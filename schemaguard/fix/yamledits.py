@@ -13,7 +13,7 @@ from json import dumps
 
 from schemaguard.fix.difference import slots
 from schemaguard.fix.jsonedits import applied
-from schemaguard.fix.yamlnodes import ALIAS, MAP, SCALAR, SEQUENCE, Node, documents
+from schemaguard.fix.yamlnodes import ALIAS, MAP, SCALAR, SEQUENCE, Node, documents, start_of_key
 from schemaguard.report import tokens_of
 from schemaguard.sources import yamltext
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from schemaguard.fix.jsonedits import Piece
 
 _rest_of_line = re.compile(r"[ \t]*(?:#[^\n\r]*)?(?=\r?\n|\Z)").match
+_to_colon = re.compile(r"(?:\s|(?<=\s)#[^\n]*)*:").match
 _is_plain = re.compile(r"[$A-Za-z_][$A-Za-z0-9_./ -]*(?<! )").fullmatch
 _in_quotes = re.compile(r'\s*(?:\[\s*)*\{\s*"').match
 _WIDTH = 80
@@ -154,8 +155,7 @@ class YamlText:
             return self._of_flow(node, found, history)
         pieces: list[Piece] = []
         kept = {slot.old for slot in found}
-        first = node.keys[0] if node.kind == MAP else node.values[0]
-        column = self._column(first.start if node.kind == MAP else node.start)
+        column = self._column(self._start_of(node, 0) if node.kind == MAP else node.start)
         pieces += [self._removal(node, i) for i in range(len(node.values)) if i not in kept]
         before: list[str] = []  # new members in front of the first that is kept
         where = -1
@@ -183,7 +183,7 @@ class YamlText:
     def _start_of(self, node: Node, index: int) -> int:
         """Where a member starts: its key, or the dash of an item."""
         if node.kind == MAP:
-            return node.keys[index].start
+            return start_of_key(self.text, node.keys[index].start)
         return self.text.rindex("-", 0, node.values[index].start)
 
     def _removal(self, node: Node, index: int) -> Piece:
@@ -209,7 +209,7 @@ class YamlText:
                 return [(old.start, old.end, self._value(value, at, history))]
         if node.kind == SEQUENCE:
             return [(old.start, old.end, self._value(value, self._column(old.start), history))]
-        colon = self.text.index(":", node.keys[index].end)
+        colon = self._colon(node.keys[index].end)
         between = self.text[colon + 1 : old.start]
         if not between.strip():
             text = self._member(None, value, column, history, of_key=True)
@@ -360,6 +360,13 @@ class YamlText:
 
     def _column(self, at: int) -> int:
         return at - self._line(at)
+
+    def _colon(self, at: int) -> int:
+        """Where the colon behind a key is: a comment before it may have some as well."""
+        found = _to_colon(self.text, at)
+        if found is None:
+            raise YamlWriteError("something stands between a key and its colon")
+        return found.end() - 1
 
     def _end_of_line(self, at: int) -> int:
         """The end of the line on which a member ends, behind its comment."""

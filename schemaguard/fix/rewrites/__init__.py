@@ -36,6 +36,7 @@ BY_RULE: dict[str, tuple[Rewrite, ...]] = {
     "missing-root-type": (objects.type_root,),
     "wrong-root-type": (objects.type_root,),
     "root-without-properties": (objects.declare_none,),
+    "root-branch-not-object": (objects.type_branch,),
     "ref-siblings": (references.free_reference,),
     "unusual-ref": (spelling.move_definitions, references.define_target),
     "ref-in-combinator": (references.inline,),
@@ -79,7 +80,7 @@ REFUSING = frozenset({"unsupported-keyword", "refused-keyword", "unknown-field"}
 #: Rules whose findings stand at a property, and are about the object that declares it.
 OF_THE_OBJECT = frozenset({"property-not-required"})
 #: Rules whose findings may be about a boolean schema.
-OF_BOOLEANS = frozenset({"boolean-subschema"})
+OF_BOOLEANS = frozenset({"boolean-subschema", "root-branch-not-object"})
 
 #: The order in which findings are answered: structure before objects, objects before names.
 ORDER = (

@@ -6,14 +6,13 @@ from schemaguard.fix.draft import value_at
 from schemaguard.fix.rewrites.base import Change, Refusal
 from schemaguard.fix.rewrites.dropping import noted
 from schemaguard.fix.rewrites.merging import CannotMergeError, inlined, merged
+from schemaguard.fix.rewrites.wording import EXACTLY_ONE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from schemaguard.fix.rewrites.base import Place
-
-_ONE = "Constraint: exactly one of the alternatives must hold."
 
 
 def merge_all_of(place: Place) -> Iterator[Change | Refusal]:
@@ -27,18 +26,18 @@ def merge_all_of(place: Place) -> Iterator[Change | Refusal]:
     reason = ""
     try:
         new = merged(history, schema, "allOf", members)
-        offers.append(place.change(new, "`allOf` is merged into the schema", "allOf", exposes=True))
+        offers.append(place.change(new, "merge `allOf` into the schema", "allOf", exposes=True))
     except CannotMergeError as error:
         reason = str(error)
     if len(members) == 1 and "anyOf" not in schema:
         renamed = history.rename(schema, "allOf", "anyOf")
-        what = "`allOf` of one schema is written as `anyOf`, which is the same"
+        what = "write `allOf` of one schema as `anyOf`, which is the same"
         offers.append(place.change(renamed, what, "allOf", exposes=True))
     elif not offers or "$ref" in offers[0].schema:  # a reference beside other keywords
         try:
             whole = [inlined(place.root, (*place.tokens, "allOf", 0), member) for member in members]
             new = merged(history, schema, "allOf", whole)
-            what = "`allOf` is merged into the schema, with what it refers to"
+            what = "merge `allOf` into the schema, with what it refers to"
             offers.insert(0, place.change(new, what, "allOf", exposes=True))
         except CannotMergeError as error:
             reason = reason or str(error)
@@ -59,15 +58,15 @@ def loosen_one_of(place: Place) -> Iterator[Change | Refusal]:
         return
     renamed = place.history.rename(schema, "oneOf", "anyOf")
     if len(branches) == 1 or place.contexts.reader.are_disjoint(branches):
-        what = "`oneOf` is written as `anyOf`: no value can keep to two of the alternatives"
+        what = "write `oneOf` as `anyOf`: no value can keep to two of the alternatives"
         yield place.change(renamed, what, "oneOf", exposes=True)
         return
     obstacle = place.contexts.obstacle(place.tokens)
     if obstacle is not None:
         yield Refusal(f"the alternatives of `oneOf` may overlap, and {obstacle}")
         return
-    what = "`oneOf` is `anyOf` now: a value may keep to more than one of the alternatives"
-    said = noted(place.history, renamed, _ONE)
+    what = "write `oneOf` as `anyOf`; the description says that one alone must hold"
+    said = noted(place.history, renamed, EXACTLY_ONE)
     yield Change(said, [place.edit(what, "oneOf", lossy=True)], exposes=True)
 
 
@@ -78,7 +77,7 @@ def list_const(place: Place) -> Iterator[Change | Refusal]:
         yield Refusal("`enum` stands beside `const`")
         return
     listed = place.history.replace(schema, "const", {"enum": [schema["const"]]})
-    yield place.change(listed, "`const` is written as `enum` of one value", "const")
+    yield place.change(listed, "write `const` as `enum` of one value", "const")
 
 
 def drop_impossible(place: Place) -> Iterator[Change | Refusal]:
@@ -99,5 +98,5 @@ def drop_impossible(place: Place) -> Iterator[Change | Refusal]:
         return
     branches = place.history.without(outer[keyword[0]], kept)
     root = place.history.at(place.root, (*holder, keyword[0]), branches)
-    what = "an alternative that accepts nothing is dropped"
+    what = "drop an alternative that accepts nothing"
     yield Change(root, [place.edit(what)], whole=True)

@@ -92,7 +92,7 @@ def rename_definition(place: Place) -> Iterator[Change | Refusal]:
     root = history.at(root, tokens[:-1], new_held)
     edits = []
     for old, new in renamed.items():
-        what = f"the definition {quoted(old)} is called {quoted(new)}, in references as well"
+        what = f"call the definition {quoted(old)} {quoted(new)}, in references as well"
         edits.append(Edit(pointer_of(None, (*tokens[:-1], old)), place.code, what))
     yield Change(root, edits, whole=True)
 
@@ -122,7 +122,7 @@ def move_nested(place: Place) -> Iterator[Change | Refusal]:
     root = history.at(root, tokens, history.drop(holder, keyword))
     moved = zip(moves.values(), holder[keyword].values(), strict=True)
     root = _with(history, root, {str(place[-1]): schema for place, schema in moved})
-    what = f"the definitions in `{keyword}` stand at the root, and references lead there"
+    what = f"move the definitions in `{keyword}` to the root, and lead references there"
     yield Change(root, [place.edit(what, keyword)], whole=True)
 
 

@@ -7,9 +7,9 @@ model reads it.
 from __future__ import annotations
 
 from schemaguard.data import dumps
-from schemaguard.errors import cut, printable
 from schemaguard.fix.draft import schemas
-from schemaguard.fix.rewrites.base import Change, Refusal, quoted
+from schemaguard.fix.rewrites.base import Change, Refusal, listed, quoted
+from schemaguard.fix.rewrites.wording import SPOKEN, TOGETHER, sentence
 from schemaguard.keywords import KEYWORDS
 from schemaguard.report import pointer_of
 
@@ -21,53 +21,7 @@ if TYPE_CHECKING:
     from schemaguard.fix.draft import History, Schema
     from schemaguard.fix.rewrites.base import Place
 
-#: Characters of a value that a description quotes.
-_SHOWN = 200
 _WHOLE = 10_000
-
-#: How a description says what other names hold; an object with such words is not closed.
-OTHER_NAMES = "members of other names:"
-
-#: keyword → what a description says of its value.
-WORDS = {
-    "multipleOf": "must be a multiple of {}",
-    "uniqueItems": "items must be unique",
-    "pattern": "must match the regular expression {}",
-    "format": "format {}",
-    "minimum": "must be at least {}",
-    "maximum": "must be at most {}",
-    "exclusiveMinimum": "must be greater than {}",
-    "exclusiveMaximum": "must be less than {}",
-    "minLength": "at least {} characters",
-    "maxLength": "at most {} characters",
-    "minItems": "at least {} items",
-    "maxItems": "at most {} items",
-    "minProperties": "at least {} members",
-    "maxProperties": "at most {} members",
-    "const": "must be {}",
-    "default": "{}",
-    "examples": "{}",
-    "example": "{}",
-    "title": "{}",
-    "not": "must not match {}",
-    "contains": "an item must match {}",
-    "minContains": "at least {} items must match `contains`",
-    "maxContains": "at most {} items may match `contains`",
-    "dependentRequired": "members that need others: {}",
-    "dependentSchemas": "what members demand of the whole: {}",
-    "dependencies": "what members demand of the whole: {}",
-    "propertyNames": "names must match {}",
-    "patternProperties": "members by pattern of their names: {}",
-    "unevaluatedItems": "other items: {}",
-    "if": "if it matches {}",
-    "then": "then it must match {}",
-    "else": "else it must match {}",
-    "anyOf": "must match one of {}",
-    "enum": "must be one of {}",
-    "additionalProperties": OTHER_NAMES + " {}",
-    "unevaluatedProperties": OTHER_NAMES + " {}",
-}
-_LABELS = {"default": "Default", "examples": "Examples", "example": "Example", "title": "Title"}
 
 #: keyword → values with which it says nothing.
 _VOID: dict[str, tuple[Any, ...]] = {
@@ -133,7 +87,7 @@ def _dropped(place: Place, keyword: str) -> Iterator[Change | Refusal]:
         return
     looked_at = keyword in _EVALUATING and place.contexts.links.evaluates
     if says_nothing(schema, keyword) and not looked_at:
-        what = f"{quoted(keyword)} says nothing here and is dropped"
+        what = f"drop {quoted(keyword)}, which says nothing here"
         opened = pointer_of(None, place.tokens) if keyword == "additionalProperties" else None
         dropped = place.history.drop(schema, keyword)
         yield Change(dropped, [place.edit(what, keyword)], leaves_open=opened)
@@ -141,25 +95,19 @@ def _dropped(place: Place, keyword: str) -> Iterator[Change | Refusal]:
     if keyword == "$id":
         yield from _without_identifier(place)
         return
-    words = WORDS.get(keyword)
-    if words is None and keyword not in KEYWORDS:
-        words, label = "{}", keyword
-    else:
-        label = _LABELS.get(keyword, "Constraint")
-    if words is None:
+    if keyword in KEYWORDS and keyword not in SPOKEN:
         yield Refusal(f"no other keyword says what {quoted(keyword)} does")
         return
     if place.contexts.obstacle(place.tokens) is not None and keyword in KEYWORDS:
         yield Refusal(f"to drop {quoted(keyword)} here would refuse what was accepted")
         return
-    text = dumps(schema[keyword], _WHOLE)
-    if text is None:
+    going = [name for name in TOGETHER.get(keyword, (keyword,)) if name in schema]
+    if dumps([schema[name] for name in going], _WHOLE) is None:
         yield Refusal(f"the value of {quoted(keyword)} is too large for a description")
         return
-    said = words.format(printable(cut(text, _SHOWN)))
-    sentence = f"{printable(cut(label, _SHOWN))}: {said}."
-    kept = noted(place.history, place.history.drop(schema, keyword), sentence)
-    what = f"{quoted(keyword)} is dropped; the description says it"
+    said = sentence(schema, keyword)
+    kept = noted(place.history, place.history.drop(schema, *going), said)
+    what = f"drop {listed(going)}; the description says it"
     yield Change(kept, [place.edit(what, keyword, lossy=True)])
 
 
@@ -173,7 +121,7 @@ def _without_identifier(place: Place) -> Iterator[Change | Refusal]:
         yield Refusal("references depend on `$id`")
         return
     dropped = place.history.drop(place.schema, "$id")
-    yield place.change(dropped, "`$id` is dropped: nothing refers to it", "$id")
+    yield place.change(dropped, "drop `$id`: nothing refers to it", "$id")
 
 
 def says_nothing(schema: Schema, keyword: str) -> bool:
@@ -190,12 +138,20 @@ def says_nothing(schema: Schema, keyword: str) -> bool:
     )
 
 
-def noted(history: History, schema: Schema, sentence: str) -> Schema:
+def noted(history: History, schema: Schema, said: str) -> Schema:
     """A schema whose description ends with a sentence; once, however often it is asked for."""
     text = schema.get("description")
     if text is not None and not isinstance(text, str):
         return schema
-    if text and sentence in text:
+    if text and said in text:
         return schema
-    text = f"{text.rstrip()} {sentence}" if text and text.strip() else sentence
+    text = f"{_ended(text.rstrip())} {said}" if text and text.strip() else said
     return history.put(schema, "description", text, after=("type", "title"))
+
+
+def _ended(text: str) -> str:
+    """A text that ends as a sentence does."""
+    return text if text[-1] in _ENDS else text + "."
+
+
+_ENDS = ".!?:;,\u2026\u3002\uff01\uff1f"

@@ -8,8 +8,8 @@ from schemaguard.fix.draft import value_at
 from schemaguard.fix.meaning import lists_containers
 from schemaguard.fix.rewrites.base import Change, Refusal, listed, quoted
 from schemaguard.fix.rewrites.definitions import defined
-from schemaguard.fix.rewrites.dropping import OTHER_NAMES
 from schemaguard.fix.rewrites.nulls import STYLES, nullable
+from schemaguard.fix.rewrites.wording import OF_OTHER_NAMES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from schemaguard.fix.rewrites.base import Place
 
 #: Of a property that is declared as `false` by a closed object.
-NEVER = "which can never be there, is not declared any more"
+NEVER = "do not declare {}, which can never be there"
 
 _EMPTY = (
     "it declares no properties, so it is an object of any names: closed, it would be an empty one"
@@ -35,14 +35,14 @@ def close(place: Place) -> Iterator[Change | Refusal]:
         yield Refusal(reason)
         return
     free = schema.get("additionalProperties")
-    what = "closed: names that it does not declare are not accepted any more"
+    what = "close the object: refuse names that it does not declare"
     closed = place.history.put(
         schema, "additionalProperties", False, after=("properties", "required")
     )
     if free is None:
         yield place.change(closed, what)
         return
-    what = "closed, though it said that other names are welcome"
+    what = "close the object, though it says that other names are welcome"
     yield Change(closed, [place.edit(what, lossy=True)])
 
 
@@ -58,7 +58,8 @@ def _use_of_others(place: Place) -> str | None:
         return "`patternProperties` says what members of other names are"
     if schema.get("unevaluatedProperties", False) is not False:
         return "`unevaluatedProperties` says what members of other names are"
-    if f"{OTHER_NAMES} {{" in str(schema.get("description", "")):
+    told = str(schema.get("description", ""))
+    if any(words in told for words in OF_OTHER_NAMES):
         return "its description says what members of other names are"
     if declared.__class__ is not dict:
         if "$ref" in schema or not _IN_PLACE.isdisjoint(schema):
@@ -158,7 +159,7 @@ def is_impossible(place: Place, tokens: Tokens, name: str) -> bool:
 def _without(place: Place, names: list[str]) -> Change:
     history, schema = place.history, place.schema
     declared = history.drop(schema["properties"], *names)
-    edits = [place.edit(f"{quoted(name)}, {NEVER}", "properties", name) for name in names]
+    edits = [place.edit(NEVER.format(quoted(name)), "properties", name) for name in names]
     return Change(history.put(schema, "properties", declared), edits)
 
 
@@ -188,7 +189,7 @@ def _required_apart(place: Place, shared: list[str]) -> Iterator[Change | Refusa
     for name in shared:
         where = ("properties", name)
         root, defined_as = defined(place.history, root, (*place.tokens, *where))
-        what = f"{quoted(name)}, which references lead to, is the definition {quoted(defined_as)}"
+        what = f"make {quoted(name)}, which references lead to, the definition {quoted(defined_as)}"
         edits.append(place.edit(what, *where))
     apart = place.within(root, Contexts(root))
     for outcome in require(apart):
@@ -224,7 +225,7 @@ def _required(place: Place, names: list[str], style: str) -> Change | None:
         where = ("properties", name)
         accepts = reader.accepts_null(member)
         if accepts:
-            what = f"{quoted(name)} is required now; it could be null before"
+            what = f"require {quoted(name)}, which may be null"
             added.append(name)
             edits.append(place.edit(what, *where))
             continue
@@ -240,7 +241,7 @@ def _required(place: Place, names: list[str], style: str) -> Change | None:
             held.__class__ is dict and held.get("nullable") is True for held in (member, meant)
         ):
             absent.append(name)
-        what = f"{quoted(name)} is required now, and null stands for leaving it out"
+        what = f"require {quoted(name)}, and let null stand for leaving it out"
         edits.append(place.edit(what, *where))
     if not added:
         return None
@@ -267,7 +268,7 @@ def forget_required(place: Place) -> Iterator[Change | Refusal]:
         return
     kept = place.history.without(required, (name for name in required if name in declared))
     edits = [
-        place.edit(f"{quoted(name)} is not required any more: nothing declares it", lossy=True)
+        place.edit(f"do not require {quoted(name)}: nothing declares it", lossy=True)
         for name in unknown
     ]
     yield Change(place.history.put(schema, "required", kept), edits)
@@ -282,13 +283,57 @@ def type_root(place: Place) -> Iterator[Change | Refusal]:
     elif () in place.contexts.links.places:
         yield Refusal("a reference leads to the root, where other values may be meant")
     elif kind.__class__ is list and "object" in kind:
-        what = "the type is object alone: arguments are never anything else"
+        what = "make the type object alone: arguments are never anything else"
         yield place.change(place.history.put(schema, "type", "object"), what, "type")
     elif kind is None and schema.get("properties").__class__ is dict:
         typed = place.history.made({"type": "object", **schema}, schema)
-        yield place.change(typed, "the type is object: arguments are never anything else")
+        yield place.change(typed, "make the type object: arguments are never anything else")
     else:
         yield Refusal("it does not describe an object, and arguments are one")
+
+
+def type_branch(place: Place) -> Iterator[Change | Refusal]:
+    """An alternative of the root is an object, where it does not say what it is."""
+    history, links = place.history, place.contexts.links
+    schema: Any = place.schema
+    if () in links.places:
+        yield Refusal("a reference leads to the root, where other values may be meant")
+        return
+    if place.tokens:
+        typed = _typed_branch(place, schema)
+        if typed is None:
+            yield Refusal(_NO_OBJECT)
+        elif place.tokens in links.places:
+            yield Refusal("a reference leads to it, where other values may be meant")
+        else:
+            yield place.change(typed, _TYPE_BRANCH)
+        return
+    for keyword in ("anyOf", "oneOf"):  # the finding is about all of them
+        branches = schema.get(keyword)
+        if branches.__class__ is not list:
+            continue
+        led_to = any((keyword, index) in links.places for index in range(len(branches)))
+        typed_ones = [_typed_branch(place, branch) for branch in branches]
+        if not led_to and branches and None not in typed_ones:
+            made = history.put(schema, keyword, history.made(typed_ones, branches))
+            yield place.change(made, _TYPE_BRANCH, keyword)
+            return
+    yield Refusal(_NO_OBJECT)
+
+
+_TYPE_BRANCH = "make the type of the alternative object: arguments are never anything else"
+_NO_OBJECT = (
+    "an alternative that is no object accepts no arguments, and what it is for is not known"
+)
+
+
+def _typed_branch(place: Place, branch: Any) -> Any:
+    """An alternative that says that it is an object; None where it is something else."""
+    if branch is True:
+        return {"type": "object"}
+    if branch.__class__ is not dict or "type" in branch or "$ref" in branch:
+        return None
+    return place.history.made({"type": "object", **branch}, branch)
 
 
 def unique_names(place: Place) -> Iterator[Change | Refusal]:
@@ -299,7 +344,7 @@ def unique_names(place: Place) -> Iterator[Change | Refusal]:
         return
     kept = place.history.without(required, dict.fromkeys(required))
     schema = place.history.put(place.schema, "required", kept)
-    yield place.change(schema, "each name is listed once", "required")
+    yield place.change(schema, "list each name once", "required")
 
 
 def declare_none(place: Place) -> Iterator[Change | Refusal]:
@@ -309,4 +354,4 @@ def declare_none(place: Place) -> Iterator[Change | Refusal]:
         yield Refusal(f"{_EMPTY}; an empty `properties` would look as if it were meant")
         return
     declared = place.history.put(schema, "properties", {}, after=("type", "description"))
-    yield place.change(declared, "`properties` says that there are none, as it was")
+    yield place.change(declared, "add an empty `properties`, which says that there are none")

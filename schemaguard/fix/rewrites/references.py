@@ -32,10 +32,10 @@ def free_reference(place: Place) -> Iterator[Change | Refusal]:
         # Numbers and integers are of one type to the reader.
         if same_types and (kind != "integer" or found[1].get("type") == "integer"):
             schema = history.drop(schema, "type")
-            what = "`type` beside `$ref` says what the target says, and is dropped"
+            what = "drop `type` beside `$ref`: the target says the same"
             yield place.change(schema, what, "type")
             siblings -= {"type"}
-    what = "`$ref` stands by itself now, in an `anyOf` of one"
+    what = "put `$ref` by itself, in an `anyOf` of one"
     if not siblings:
         wrapped = wrap(history, schema, "anyOf", [])
         if wrapped is not None and len(wrapped) > 1:
@@ -47,7 +47,7 @@ def free_reference(place: Place) -> Iterator[Change | Refusal]:
         bare = {"$ref": schema["$ref"]}
         whole = inlined(place.root, place.tokens, bare)
         new = merged(history, place.schema, "$ref", [whole])
-        yield place.change(new, "what `$ref` refers to is written in its place", "$ref")
+        yield place.change(new, "write what `$ref` refers to in its place", "$ref")
     except CannotMergeError as error:
         yield Refusal(f"`$ref` and what stands beside it cannot be made one: {error}")
 
@@ -64,7 +64,7 @@ def inline(place: Place) -> Iterator[Change | Refusal]:
         return
     outer = {k: v for k, v in place.schema.items() if k != "$ref"}  # its own words come first
     new = place.history.made({**whole, **outer}, whole) if outer else whole
-    what = "what `$ref` refers to is written in its place"
+    what = "write what `$ref` refers to in its place"
     yield place.change(new, what, "$ref", exposes=True)
 
 
@@ -89,9 +89,7 @@ def drop_identifier(place: Place) -> Iterator[Change | Refusal]:
     for tokens in reversed(places):
         _, schema, _ = find(root, tokens)
         root = place.history.at(root, tokens, place.history.drop(schema, "$id"))
-    yield Change(
-        root, [place.edit("`$id` of subschemas is dropped: nothing refers to it")], whole=True
-    )
+    yield Change(root, [place.edit("drop `$id` of subschemas: nothing refers to it")], whole=True)
 
 
 def define_target(place: Place) -> Iterator[Change | Refusal]:
@@ -111,7 +109,7 @@ def define_target(place: Place) -> Iterator[Change | Refusal]:
         yield Refusal("what it leads to is a definition, or `$defs` is malformed")
         return
     root, _ = defined(place.history, root, tokens)
-    what = f"what {quoted(reference)} names is a definition now"
+    what = f"make a definition of what {quoted(reference)} names"
     yield Change(root, [place.edit(what, "$ref")], whole=True, exposes=True)
 
 
@@ -125,7 +123,7 @@ def bring(place: Place) -> Iterator[Change | Refusal]:
         yield Refusal(str(error))
         return
     reference = quoted(place.schema.get("$ref"))
-    what = f"{reference} is brought in as {quoted(where)}"
+    what = f"bring {reference} in as {quoted(where)}"
     yield Change(root, [place.edit(what, "$ref")], whole=True, exposes=True)
 
 

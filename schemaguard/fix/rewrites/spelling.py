@@ -49,7 +49,7 @@ def move_definitions(place: Place) -> Iterator[Change | Refusal]:
             moved = "#/$defs/" + reference.removeprefix("#/definitions/")
             # Only the member changes, so that the places of the others stay what they are.
             root = place.history.at(root, (*tokens, "$ref"), moved)
-    what = "`definitions` is called `$defs`, in references as well"
+    what = "call `definitions` `$defs`, in references as well"
     yield Change(root, [Edit("/definitions", place.code, what)], whole=True, exposes=True)
 
 
@@ -59,7 +59,7 @@ def name_prefix_items(place: Place) -> Iterator[Change | Refusal]:
     if schema.get("items").__class__ is not list or "prefixItems" in schema:
         yield Refusal("`items` is no list of schemas")
         return
-    what = "the list of `items` is called `prefixItems`"
+    what = "call the list of `items` `prefixItems`"
     if _is_of_old(place.root):
         yield _of_today(place)
         return
@@ -99,13 +99,13 @@ def _of_today(place: Place) -> Change | Refusal:
         changed = _with_numbers(history, _with_prefix_items(history, there))
         if changed is not there:
             root = history.at(root, tokens, changed)
-            what = "a keyword of an older draft is written as today's has it"
+            what = "write a keyword of an older draft as today's has it"
             edits.append(Edit(pointer_of(None, tokens), place.code, what))
     for tokens, schema in schemas(root):
         word = _old_word(schema, at_root=not tokens)
         if word is not None:
             return Refusal(f"by the draft of `$schema` {word} has another meaning than today")
-    edits.append(Edit("/$schema", place.code, "`$schema` names the draft that has this form"))
+    edits.append(Edit("/$schema", place.code, "name the draft that has this form in `$schema`"))
     return Change(history.put(root, "$schema", _TODAY), edits, whole=True, exposes=True)
 
 
@@ -130,9 +130,11 @@ def say_null(place: Place) -> Iterator[Change | Refusal]:
     schema = place.schema
     reader = Reader(place.root)
     if schema.get("nullable") is not True:
-        yield place.change(place.history.drop(schema, "nullable"), "`nullable` says nothing here")
+        yield place.change(
+            place.history.drop(schema, "nullable"), "drop `nullable`, which says nothing here"
+        )
         return
-    what = "`nullable` is written as a union with null"
+    what = "write `nullable` as a union with null"
     if reader.accepts_null(schema):
         yield place.change(place.history.drop(schema, "nullable"), what, "nullable")
         return
@@ -156,10 +158,10 @@ def number_bound(place: Place) -> Iterator[Change | Refusal]:
         yield Refusal("what the bound is to be is not known")
         return
     if flag is False or inclusive not in schema:
-        what = f"`{keyword}: {'true' if flag else 'false'}` bounds nothing here and is dropped"
+        what = f"drop `{keyword}: {'true' if flag else 'false'}`, which bounds nothing here"
         yield place.change(place.history.drop(schema, keyword), what, keyword)
         return
-    what = f"`{inclusive}` and `{keyword}: true` are written as one `{keyword}`"
+    what = f"write `{inclusive}` and `{keyword}: true` as one `{keyword}`"
     if _is_of_old(place.root):
         yield _of_today(place)
         return
@@ -187,4 +189,4 @@ def whole_number(place: Place) -> Iterator[Change | Refusal]:
         yield Refusal("the number is no count")
         return
     new = place.history.put(place.schema, place.keyword, int(value))
-    yield place.change(new, f"{value} is written as {int(value)}", place.keyword)
+    yield place.change(new, f"write {value} as {int(value)}", place.keyword)

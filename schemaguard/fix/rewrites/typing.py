@@ -60,7 +60,7 @@ def name_type(place: Place) -> Iterator[Change | Refusal]:
         return
     kinds = list(dict.fromkeys(_name(value) for value in values))
     typed = place.history.made({"type": kinds[0] if len(kinds) == 1 else kinds, **schema}, schema)
-    yield place.change(typed, "the type of its values is named")
+    yield place.change(typed, "name the type of its values")
 
 
 def _name(value: object) -> str:
@@ -93,7 +93,7 @@ def move_type(place: Place) -> Iterator[Change | Refusal]:
     changed = any(new is not old for new, old in zip(moved, branches, strict=True))
     if changed:
         schema = history.put(schema, "anyOf", history.made(moved, branches))
-    what = "`type` stands in the branches of `anyOf`"
+    what = "move `type` into the branches of `anyOf`"
     yield place.change(history.drop(schema, "type"), what, "type")
 
 
@@ -106,17 +106,17 @@ def split_types(place: Place) -> Iterator[Change | Refusal]:
         return
     names: list[str] = list(kinds)
     if len(names) == 1:
-        what = "a list of one type is written as the type"
+        what = "write a list of one type as the type"
         yield place.change(history.put(schema, "type", names[0]), what, "type")
         return
     others = [name for name in names if name != "null"]
     if "anyOf" not in schema and "oneOf" not in schema and "allOf" not in schema:
         branched = _branches(place, others, names)
         if branched is not None:
-            yield place.change(branched, "each type has a branch of `anyOf`", "type", exposes=True)
+            yield place.change(branched, "give each type a branch of `anyOf`", "type", exposes=True)
     accepts = place.contexts.reader.accepts_null(schema)
     if len(others) == 1 and "null" in names and accepts is False:
-        what = "null is no type here: what stands beside it does not accept it"
+        what = "take null out of the types: what stands beside them does not accept it"
         yield place.change(history.put(schema, "type", others[0]), what, "type")
         return
     if len(others) == 1 and "null" in names and "const" not in schema and accepts:
@@ -126,7 +126,7 @@ def split_types(place: Place) -> Iterator[Change | Refusal]:
             kept = history.without(members, (v for v in members if v is not None))
             single = history.put(single, "enum", kept)
         single = history.put(single, "nullable", True, after=("type",))
-        what = "null is said with `nullable`, as OpenAPI has it"
+        what = "say null with `nullable`, as OpenAPI has it"
         yield place.change(single, what, "type")
         return
     yield Refusal("what stands beside the list of types cannot be told apart by type")
@@ -190,7 +190,7 @@ def split_enum(place: Place) -> Iterator[Change | Refusal]:
     outer = history.replace(schema, "enum", {"anyOf": branches})
     if "type" in outer:
         outer = history.drop(outer, "type")
-    yield place.change(outer, "each kind of values has a branch of `anyOf`", "enum")
+    yield place.change(outer, "give each kind of values a branch of `anyOf`", "enum")
 
 
 def add_items(place: Place) -> Iterator[Change | Refusal]:
@@ -203,7 +203,7 @@ def add_items(place: Place) -> Iterator[Change | Refusal]:
         yield Refusal("`unevaluatedItems` asks which items other keywords speak of")
         return
     items = place.history.put(schema, "items", {}, after=("type", "description"))
-    what = "`items` says that the array may hold anything, as it did"
+    what = "add `items` that say that the array may hold anything, as it did"
     yield place.change(items, what)
 
 
@@ -215,7 +215,9 @@ def end_tuple(place: Place) -> Iterator[Change | Refusal]:
         yield Refusal("more items than `prefixItems` names are accepted")
         return
     ended = place.history.put(schema, "items", False, after=("prefixItems",))
-    yield place.change(ended, "`items` says that no more follow, as `maxItems` did", "prefixItems")
+    yield place.change(
+        ended, "say with `items` that no more follow, as `maxItems` does", "prefixItems"
+    )
 
 
 def spell_boolean(place: Place) -> Iterator[Change | Refusal]:
@@ -231,7 +233,7 @@ def spell_boolean(place: Place) -> Iterator[Change | Refusal]:
             Edit(
                 pointer_of(None, (*holder, "properties", name)),
                 place.code,
-                f"{quoted(name)}, {NEVER}",
+                NEVER.format(quoted(name)),
             )
             for name in names
         ]
@@ -240,7 +242,7 @@ def spell_boolean(place: Place) -> Iterator[Change | Refusal]:
     if schema is not True:
         yield Refusal("the schema `false` accepts nothing, and cannot be said otherwise")
         return
-    yield place.change({}, "`true` is written as `{}`")
+    yield place.change({}, "write `true` as `{}`")
 
 
 def lower_type(place: Place) -> Iterator[Change | Refusal]:
@@ -255,5 +257,5 @@ def lower_type(place: Place) -> Iterator[Change | Refusal]:
         yield Refusal("what the type is to be is not known")
         return
     new: Any = place.history.without(kind, lowered) if kind.__class__ is list else lowered[0]
-    what = f"the type is written {', '.join(lowered)}, as JSON Schema has it"
+    what = f"write the type as {', '.join(lowered)}, as JSON Schema has it"
     yield place.change(place.history.put(place.schema, "type", new), what, "type", exposes=True)
