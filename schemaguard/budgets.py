@@ -10,8 +10,9 @@ from heapq import nlargest
 
 from schemaguard import data
 from schemaguard.keywords import DEPENDENCIES, SCHEMA_MAP, names_object
+from schemaguard.measured import READINGS
 from schemaguard.plan import compiled
-from schemaguard.report import BudgetUse, Contributor, pointer_of
+from schemaguard.report import ERROR, BudgetUse, Contributor, pointer_of
 from schemaguard.walk import COUNTED_NAMES
 
 TYPE_CHECKING = False
@@ -81,7 +82,8 @@ def measure(document: Document, profile: Profile, limits: Limits) -> tuple[Budge
     Returns:
         One `BudgetUse` each for object-depth (levels below the root), properties, enum-entries,
         characters, largest-enum (entries of one enum), nesting (levels, root included), bytes
-        (UTF-8; of a parsed value: of its compact JSON text) and nodes (JSON values).
+        (UTF-8; of a parsed value: of its compact JSON text) and nodes (JSON values); then those
+        that only this profile has: the readings of its rules, and what an engine would make.
     """
     tallies = _Tallies(document.value if document.readable else None, compiled(profile), limits)
     tallies.shared = document.text is None
@@ -96,11 +98,78 @@ def measure(document: Document, profile: Profile, limits: Limits) -> tuple[Budge
     if nbytes is None and document.text is None and tallies.complete:
         text = data.dumps(document.value, limits.max_bytes)
         nbytes = None if text is None else len(text.encode("utf-8", "surrogatepass"))
-    budgets = profile.budgets
+    # A limit that no rule looks at is none.
+    rules = tallies.plans.budget_rules
+    budgets = {name: limit for name, limit in profile.budgets.items() if name in rules}
+    read = _read(document, tallies, limits)
+    properties = read.pop("properties", None)
+    if properties is not None and properties.limit is not None:
+        # The same count by the same name.
+        budgets["properties"] = min(properties.limit, budgets.get("properties", properties.limit))
     return (
         *_tallied(tallies, budgets, limits, nbytes),
+        *read.values(),
         *_worked(document, tallies.plans),
     )
+
+
+#: Of a limit above which there is a warning, where the one of an error is another or none.
+WARNED = " (warning)"
+#: Characters of the compact JSON text.
+LENGTH = "schema-characters"
+#: What a reading counts as a budget does, though under another name.
+SAME = {"object-depth": "levels-below-root", "enum-entries": "enum-values"}
+
+
+def _read(document: Document, tallies: _Tallies, limits: Limits) -> dict[str, BudgetUse]:
+    """The readings of what providers count, of profiles that have some; they name no places.
+
+    It is an error to be over the limit in each reading of a rule, and a warning in one.
+    """
+    found = _limits(tallies.plans)
+    lengths = [p for p in tallies.plans.measures if p.rule.name in ("long-schema", "long-values")]
+    if not (found or lengths):
+        return {}
+    from schemaguard.measured import Measured  # noqa: PLC0415  (only profiles with such rules)
+
+    counts: dict[str, int] = {}
+    if document.readable and tallies.complete:
+        try:
+            counts = dict(Measured(document.value, tallies.plans).values)
+            text = data.dumps(document.value, limits.max_bytes) if lengths else None
+            if text is not None:
+                counts[LENGTH] = len(text)
+        except Exception:
+            if document.text is not None:
+                raise  # a fault of ours: text is plain JSON
+    for part in lengths:
+        if part.rule.name == "long-schema":
+            found[LENGTH] = part.setting["limit"]
+        elif counts.get("enum-values", 0) > part.setting["entries"]:  # few may be longer
+            found["enum-characters"] = part.setting["limit"]
+    return {
+        name: BudgetUse(name, counts.get(name.removesuffix(WARNED)), limit, ())
+        for name, limit in found.items()
+    }
+
+
+def _limits(plans: Plans) -> dict[str, int]:
+    """Reading → limit; one with `WARNED` where a warning comes earlier than the error."""
+    firm: dict[str, int] = {}
+    early: dict[str, int] = {}
+    for part in plans.measures:
+        # SG540 is about one reading alone, so its limit is that of the other rule, or a doubt.
+        is_error = plans.profile.severities[part.rule.code] == ERROR
+        for reading in part.setting.get("readings", ()):
+            known = firm if is_error else early
+            known[reading] = min(part.setting["limit"], known.get(reading, part.setting["limit"]))
+    made = {}
+    for reading in READINGS:
+        if reading in firm:
+            made[reading] = firm[reading]
+        if reading in early and early[reading] != firm.get(reading):
+            made[reading + WARNED] = early[reading]
+    return made
 
 
 def _worked(document: Document, plans: Plans) -> tuple[BudgetUse, ...]:

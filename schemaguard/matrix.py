@@ -133,10 +133,16 @@ class Matrix:
         plain = [profile.name for profile in self.profiles]
         return tuple(p.name if plain.count(p.name) == 1 else p.id for p in self.profiles)
 
-    def counts(self) -> list[dict[str, int]]:
-        """How many rows have each verdict, for each profile."""
+    def counts(self, *, together: bool = False) -> list[dict[str, int]]:
+        """How many tools have each verdict, for each profile.
+
+        Args:
+            together: count the rows about all tools of a file instead.
+        """
         made: list[dict[str, int]] = [dict.fromkeys(VERDICTS, 0) for _ in self.profiles]
         for row in self.rows:
+            if (row.pointer is None) != together:
+                continue
             for count, cell in zip(made, row.cells, strict=True):
                 count[cell.verdict] += 1
         return made

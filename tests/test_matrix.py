@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from command import run
 
-from schemaguard import sources
+from schemaguard import check, sources
 from schemaguard.conflicts import Work, conflicts
+from schemaguard.fix import to_profile
 from schemaguard.matrix import Matrix
 from schemaguard.profiles import from_table, load
 from schemaguard.render.matrix import FORMATS
@@ -85,17 +87,73 @@ def test_names_count_for_their_tool_and_sums_are_a_row_of_their_own():
         ["rejected", "accepted"],
         ["rejected", "accepted"],
     ]
-    assert matrix.counts()[0] == {"accepted": 1, "warned": 0, "degraded": 0, "rejected": 2}
+    # Two tools, whatever is said of both together.
+    assert matrix.counts()[0] == {"accepted": 1, "warned": 0, "degraded": 0, "rejected": 1}
+    together = matrix.counts(together=True)[0]
+    assert together == {"accepted": 0, "warned": 0, "degraded": 0, "rejected": 1}
+    assert "\n2 tools  accepted " in FORMATS["text"](matrix, {})
+    data = json.loads(FORMATS["json"](matrix, {}))
+    assert data["counts"]["names-2026-10-02"]["rejected"] == 1
+    assert data["together"]["names-2026-10-02"]["rejected"] == 1
+    assert matrix.worst == "rejected"
 
 
-@pytest.mark.parametrize("schema", [OPEN, CLOSED])
-def test_two_that_cannot_both_be_satisfied_are_one_conflict_that_names_both(schema):
-    (conflict,) = conflicts(schema, [CLOSES, OPENS])
-    assert {conflict.code, conflict.against} == {"SG401", "SG231"}
-    assert {*conflict.asking, *conflict.refusing} == {"closes", "opens"}
-    assert "closes" in conflict.message
-    assert "opens" in conflict.message
-    assert "schemaguard fix" in conflict.way_out
+def test_the_side_that_rejects_the_definition_as_it_is_gets_the_copy():
+    (conflict,) = conflicts(OPEN, [CLOSES, OPENS])
+    assert conflict.message == (
+        "closes rejects the definition as it is: object schemas require additionalProperties: "
+        "false (SG401 at the root of the schema); once that is changed, opens rejects it: Opens "
+        "refuses `additionalProperties` here (SG231 at #/additionalProperties of the schema)"
+    )
+    assert (conflict.asked_at, conflict.pointer) == ("", "/additionalProperties")
+    assert conflict.way_out == (
+        "keep the definition as it is for opens; "
+        "send closes the copy that `schemaguard fix --for closes` makes"
+    )
+    (conflict,) = conflicts(CLOSED, [CLOSES, OPENS])
+    assert conflict.message == (
+        "opens rejects the definition as it is: Opens refuses `additionalProperties` here (SG231 "
+        "at #/additionalProperties of the schema); once that is changed, closes rejects it: object "
+        "schemas require additionalProperties: false (SG401 at the root of the schema)"
+    )
+    assert conflict.way_out == (
+        "keep the definition as it is for closes; "
+        "send opens the copy that `schemaguard fix --lossy --for opens` makes"
+    )
+
+
+def test_where_neither_side_takes_the_definition_each_gets_a_copy():
+    # `closes` wants what is open closed, `opens` the other object opened.
+    mixed = {**CLOSED, "properties": {"a": OPEN}}
+    for conflict in conflicts(mixed, [CLOSES, OPENS]):
+        assert set(conflict.way_out.split("; ")) == {
+            "send closes the copy that `schemaguard fix --for closes` makes",
+            "send opens the copy that `schemaguard fix --lossy --for opens` makes",
+        }
+    assert len(conflicts(mixed, [CLOSES, OPENS])) == 2
+
+
+@pytest.mark.parametrize("schema", [OPEN, CLOSED, {**CLOSED, "properties": {"a": OPEN}}])
+def test_the_copies_of_a_way_out_are_accepted_by_whom_they_are_sent_to(schema):
+    columns = {p.name: p for p in (CLOSES, OPENS, profile("more", rules={"SG401": "error"}))}
+    found = conflicts(schema, list(columns.values()))
+    assert found
+    for conflict in found:
+        served = set()
+        for part in conflict.way_out.split("; "):
+            kept = part.startswith("keep the definition as it is for ")
+            to, _, command = part.partition(" the copy that ")
+            names = set(re.findall(r"\b(?:closes|opens|more)\b", to))
+            if kept:
+                given = schema
+            else:
+                for_ = columns[re.search(r"--for (\w+)`", command)[1]]
+                fixed = to_profile(schema, [for_], lossy="--lossy" in command)
+                assert fixed.changed
+                given = fixed.schema
+            assert all(check(given, columns[name]).ok for name in names)
+            served |= names
+        assert served == {*conflict.asking, *conflict.refusing}
 
 
 def test_there_is_no_conflict_where_both_can_be_satisfied():
@@ -108,8 +166,10 @@ def test_what_several_demand_and_several_refuse_is_one_conflict():
     (conflict,) = conflicts(OPEN, [CLOSES, *others, OPENS])
     assert conflict.asking == ("closes", "more0", "more1", "more2")
     assert conflict.refusing == ("opens",)
-    assert conflict.way_out.startswith("keep the definition for closes, more0, more1 and more2")
-    assert "--for opens" in conflict.way_out
+    assert conflict.way_out == (
+        "keep the definition as it is for opens; send closes, more0, more1 and more2 the copy that "
+        "`schemaguard fix --for closes` makes"
+    )
 
 
 def test_the_cure_of_one_provider_spends_the_budget_of_another():
@@ -119,7 +179,11 @@ def test_the_cure_of_one_provider_spends_the_budget_of_another():
     assert conflict.asking == ("openai-strict",)
     assert conflict.refusing == ("anthropic-strict",)
     assert "union" in conflict.refuses
-    assert "strict" in conflict.way_out
+    assert conflict.way_out == (
+        "require what every call gives, so that less counts for anthropic-strict; or keep the "
+        "definition as it is for anthropic-strict; send openai-strict the copy that "
+        "`schemaguard fix --for openai-strict` makes"
+    )
     few = {**schema, "properties": {f"p{i}": {"type": "string"} for i in range(3)}}
     assert conflicts(few, [load("openai-strict"), load("anthropic-strict")]) == []
 
@@ -150,7 +214,11 @@ def test_the_command_prints_each_format(tmp_path):
     done = said()
     assert (done.returncode, done.stderr) == (0, "")
     assert "t.json: tool 'a'" in done.stdout
-    assert "rejected  openai-strict   SG401" in done.stdout
+    assert (
+        "  rejected  openai-strict\n"
+        "            SG401 open-object #/tools/0/inputSchema: object schemas require\n"
+        "            additionalProperties: false\n"
+    ) in done.stdout
     assert "conflict" in done.stdout
     cells = json.loads(said("--output-format", "json").stdout)["rows"][1]["cells"]
     assert [cell["verdict"] for cell in cells.values()] == ["accepted", "rejected"]
@@ -190,7 +258,10 @@ def test_columns_are_told_apart_by_date_where_two_have_the_same_name():
     matrix = made(OPEN, CLOSES, older, OPENS)
     assert matrix.labels == ("closes-2026-10-02", "closes-2026-01-01", "opens")
     text = FORMATS["text"](matrix, {})
-    assert "rejected  closes-2026-01-01  SG401" in text
+    assert "  rejected  closes-2026-10-02, closes-2026-01-01\n            SG401 " in text
+    (conflict,) = matrix.conflicts(1)[0][0]
+    assert conflict.asking == ("closes-2026-10-02", "closes-2026-01-01")
+    assert "--for closes-2026-10-02`" in conflict.way_out
     assert "accepted  opens" in text
 
 
@@ -200,6 +271,49 @@ def test_a_long_list_of_names_keeps_to_the_width_of_a_terminal():
     assert lines[1] == "  accepted  somebody-0, somebody-1, somebody-2, somebody-3, somebody-4,"
     assert lines[2] == "            somebody-5, somebody-6, somebody-7, somebody-8, somebody-9,"
     assert lines[3] == "            somebody-10, somebody-11"
+
+
+def test_profiles_with_the_same_reason_are_one_entry_within_the_width_of_a_terminal():
+    many = [profile(f"somebody-{i}", refused={"title": {}}) for i in range(9)]
+    several = profile("several", refused={"title": {}, "description": {}})
+    matrix = made({"title": "x", "description": "y", **CLOSED}, *many, several, OPENS)
+    lines = FORMATS["text"](matrix, {}).splitlines()
+    assert lines[1:6] == [
+        "  rejected  somebody-0, somebody-1, somebody-2, somebody-3, somebody-4,",
+        "            somebody-5, somebody-6, somebody-7, somebody-8, several (+1)",
+        "            SG231 refused-keyword #/title: the server refuses `title` here",
+        "  rejected  opens",
+        "            SG231 refused-keyword #/additionalProperties: Opens refuses",
+    ]
+    page = FORMATS["markdown"](matrix, {})
+    assert page.count("the server refuses") == 1
+    assert "**somebody-0**, **somebody-1**" in page
+
+
+def test_a_line_that_is_broken_does_not_start_with_a_command_to_a_runner():
+    name = "x " * 30 + "::error::y"
+    schema = {**CLOSED, "properties": {name: {}}, "required": []}
+    wants = profile("wants", rules={"SG424": "error"})
+    for line in FORMATS["text"](made(schema, wants), {}).splitlines():
+        assert not line.strip().startswith("::")
+
+
+def test_quiet_leaves_out_the_counts_and_the_notes(tmp_path):
+    (tmp_path / "t.json").write_text(json.dumps({"tools": [tool("a", OPEN), tool("b", OPEN)]}))
+
+    def said(*more):
+        command = ("matrix", "t.json", "--for", "openai-strict,mcp", "--conflicts", "1", *more)
+        return run(*command, cwd=tmp_path)
+
+    loud, quiet = said(), said("--quiet")
+    assert "1 schema more" in loud.stderr
+    assert quiet.stderr == ""
+    counts = (
+        "2 tools        accepted    warned  degraded  rejected\n"
+        "openai-strict         0         0         0         2\n"
+        "mcp                   2         0         0         0\n"
+    )
+    assert loud.stdout == quiet.stdout + counts
 
 
 def test_the_same_profile_is_one_column_and_another_of_the_same_name_is_refused(tmp_path):

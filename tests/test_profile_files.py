@@ -13,6 +13,7 @@ from jsonschema import Draft202012Validator
 
 from schemaguard import check, lint, profiles
 from schemaguard.errors import ProfileError
+from schemaguard.profiles import Grounds
 from schemaguard.profiles.files import load_file
 from schemaguard.profiles.schema import profile_schema
 
@@ -67,6 +68,99 @@ title = {}
         ("SG402", "note", "inferred"),
     ]
     assert profile.budgets == profiles.load("dynamo").budgets
+
+
+def test_a_budget_that_no_rule_of_the_whole_profile_enforces_is_refused(tmp_path):
+    text = 'name = "x"\nextends = "openai-strict"\n[budgets]\nproperties = 1\n'
+    path = written(tmp_path, text)
+    with pytest.raises(ProfileError) as caught:
+        load_file(path)
+    assert str(caught.value) == (
+        f'{path}:4:14: budgets: no rule of this profile holds schemas to "properties": '
+        'add SG502 = "error" to [rules]'
+    )
+    # With the rule, which may have any severity, it is held to; so it is where the other has it.
+    two = {"type": "object", "properties": {"a": {"type": "null"}, "b": {"type": "null"}}}
+    for more in (text + '[rules]\nSG502 = "note"\n', text.replace("openai-strict", "dynamo")):
+        report = check(two, load_file(written(tmp_path, more)))
+        assert "SG502" in {d.code for d in report.diagnostics}
+    off = text.replace("openai-strict", "dynamo") + '[rules]\nSG502 = "off"\n'
+    with pytest.raises(ProfileError, match=r":4:14: .*add SG502"):
+        load_file(written(tmp_path, off))
+
+
+def grounds_of(profile, schema):
+    return {d.code: d.grounds for d in check(schema, profile).diagnostics}
+
+
+def test_what_a_file_sets_has_the_grounds_of_the_file_and_not_those_of_what_it_extends(tmp_path):
+    text = """\
+name = "gateway"
+extends = "openai-strict"
+subject = "our gateway"
+[rules]
+SG402 = "error"
+SG401 = "warning"
+SG523 = { severity = "error", limit = 0 }
+SG503 = { severity = "error", basis = "observed", source = "a ticket", date = 2026-10-01 }
+SG502 = "error"
+[budgets]
+characters = 0
+properties = 0
+enum-entries = 0
+[refused]
+minLength = {}
+maxLength = { source = "a mail" }
+"""
+    profile = load_file(written(tmp_path, text))
+    said = grounds_of(
+        profile,
+        {
+            "type": "object",
+            "properties": {"a": {"type": "string", "minLength": 1, "enum": ["x"]}},
+            "required": [],
+        },
+    )
+    own = Grounds("documented", "the profile gateway", "2026-12-01")
+    assert said["SG231"] == own
+    assert said["SG402"] == own
+    assert said["SG502"] == own
+    assert said["SG504"] == own  # the rule is OpenAI's, and the limit is not
+    assert said["SG523"] == own
+    assert said["SG503"] == Grounds("observed", "a ticket", "2026-10-01")
+    # Another severity is no other fact.
+    assert said["SG401"].source == "OpenAI, Structured model outputs: supported schemas"
+    said = grounds_of(profile, {"maxLength": 3})["SG231"]
+    assert (said.basis, said.source) == ("documented", "a mail")
+    # What the file does not speak of is known as before.
+    said = grounds_of(profile, {"allOf": []})["SG231"]
+    assert said.source == "OpenAI, Structured model outputs: supported schemas"
+
+
+def test_a_file_with_grounds_has_them_for_all_that_it_sets(tmp_path):
+    text = """\
+name = "gateway"
+extends = "gemini-openapi"
+basis = "inferred"
+source = "our own code"
+date = 2026-11-11
+[refused]
+title = {}
+"""
+    profile = load_file(written(tmp_path, text))
+    said = grounds_of(profile, {"title": "x"})["SG231"]
+    assert said == Grounds("inferred", "our own code", "2026-11-11")
+    assert profile.at_least("observed").remarks["refused"]
+    assert "SG231" not in grounds_of(profile.at_least("observed"), {"title": "x"})
+
+
+def test_another_severity_keeps_all_settings_of_a_rule_and_off_is_off(tmp_path):
+    text = 'name = "x"\nextends = "openai-strict"\n[rules]\nSG540 = "note"\nSG231 = "off"\n'
+    profile = load_file(written(tmp_path, text))
+    assert profile.settings["SG540"] == profiles.load("openai-strict").settings["SG540"]
+    assert len(profile.settings["SG540"]) == 2
+    assert "SG231" not in profile.severities
+    assert grounds_of(profile, {"type": "object", "allOf": []}).keys().isdisjoint({"SG231"})
 
 
 def test_a_file_can_extend_another_file_beside_it(tmp_path):
@@ -126,6 +220,19 @@ WRONG_TOGETHER = [
         'did you mean "maxLength"?',
     ),
     ("[rules.SG622]\nseverity = 'error'\npattern = '(?=(a+)+b)(a|b)+'\n", 9, 11, "in bounded time"),
+    ("[budgets]\nproperties = 1\n", 8, 14, 'add SG502 = "error" to [rules]'),
+    (
+        "[budgets]\nlong-enum-entries = 1\n",
+        8,
+        21,
+        'no rule of this profile holds schemas to "long-enum-entries": add SG505',
+    ),
+    (
+        "[keywords]\nunsupported = ['not']\n",
+        8,
+        15,
+        'no rule of this profile looks at "unsupported": add SG201 = "error" to [rules]',
+    ),
     (
         "[[rules.SG621]]\nseverity = 'error'\nlimit = 3\n[[rules.SG621]]\nseverity = 'error'\n",
         7,

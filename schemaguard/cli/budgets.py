@@ -79,6 +79,7 @@ def _row(report: FileReport, tool: CheckedTool) -> dict[str, Any]:
         "budgets": [
             {
                 "name": use.name,
+                "counts": _what(use.name),
                 "used": use.used,
                 "limit": use.limit,
                 "top": [{"pointer": _string(c.pointer), "amount": c.amount} for c in use.top],
@@ -86,6 +87,14 @@ def _row(report: FileReport, tool: CheckedTool) -> dict[str, Any]:
             for use in tool.report.budgets
         ],
     }
+
+
+def _what(name: str) -> str | None:
+    """What a reading counts; None of other budgets, whose names say it."""
+    from schemaguard.budgets import WARNED  # noqa: PLC0415  (only for JSON)
+    from schemaguard.measured import READINGS  # noqa: PLC0415  (only for JSON)
+
+    return READINGS.get(name.removesuffix(WARNED))
 
 
 def _string(text: str) -> str:

@@ -11,7 +11,7 @@ from schemaguard.cli.output import Output
 from schemaguard.cli.run import Run, said, settings, warn
 from schemaguard.errors import counted
 from schemaguard.matrix import DEGRADED, REJECTED, VERDICTS, WARNED, Matrix
-from schemaguard.render.matrix import FORMATS
+from schemaguard.render.matrix import FORMATS, text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,6 +56,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
         help=", ".join(FORMATS),
     )
     add_output(parser)
+    parser.add_argument("-q", "--quiet", action="store_true", help="text: no counts; no notes")
     parser.add_argument(
         "--fail-on",
         choices=(WARNED, DEGRADED, REJECTED),
@@ -80,13 +81,16 @@ def run(options: argparse.Namespace) -> int:
         failed = work.failed
     if matrix.rows:
         found, left, large = matrix.conflicts(options.conflicts)
-        if left and options.conflicts:
+        if left and options.conflicts and not options.quiet:
             warn(f"not looked at for conflicts: {counted(left, 'schema')} more; --conflicts N")
-        if large:
+        if large and not options.quiet:
             what = counted(large, "schema")
             warn(f"not looked at for conflicts, or not to the end: {what}, too large")
         with Output(options.output_file) as output:
-            output.write(FORMATS[options.output](matrix, found), utf_8=options.output != "text")
+            if options.output == "text":
+                output.write(text(matrix, found, counts=not options.quiet))
+            else:
+                output.write(FORMATS[options.output](matrix, found), utf_8=True)
     if failed:
         return 2
     if unchecked:

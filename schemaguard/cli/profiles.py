@@ -8,6 +8,7 @@ from schemaguard import config as configuration
 from schemaguard import profiles
 from schemaguard.cli.output import Output
 from schemaguard.errors import printable
+from schemaguard.profiles.needs import looking_at
 from schemaguard.rules import RULES
 
 TYPE_CHECKING = False
@@ -17,6 +18,12 @@ if TYPE_CHECKING:
     from typing import Any
 
     from schemaguard.profiles import Grounds, Profile, Remark
+
+
+#: Whose the sentences of findings are: a profile says who refuses, not in which words.
+_WORDS = (
+    "of findings, schemaguard's; rules that the profile dynamo has too say it in Dynamo's words"
+)
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -102,14 +109,15 @@ def _page(profile: Profile) -> Iterator[str]:
     yield f"  basis:  {profile.basis}"
     yield f"  date:   {profile.date}"
     yield f"  source: {profile.source}"
+    yield f"  words:  {_WORDS}"
     if profile.budgets:
         yield ""
         yield "Budgets"
     for name, limit in profile.budgets.items():
-        yield f"  {name:<22} {limit:>12,}  {basis}"
+        yield f"  {name:<22} {limit:>12,}  {_grounds_of(profile, name, 'budgets')}"
     for name, members in profile.lists.items():
         yield ""
-        yield f"Keywords: {name} ({basis})"
+        yield f"Keywords: {name} ({_grounds_of(profile, name, 'keywords')})"
         yield from (f"  {printable(member)}" for member in members)
     for table, remarks in profile.remarks.items():
         if remarks:
@@ -127,6 +135,15 @@ def _page(profile: Profile) -> Iterator[str]:
         for setting in profile.settings.get(code, ()):
             for name, value in setting.values.items():
                 yield f"           {name} = {json.dumps(value)}"
+
+
+def _grounds_of(profile: Profile, name: str, table: str) -> str:
+    """How a budget or list is known: as the rule that looks at it."""
+    active = [code for code in looking_at(name, table) if code in profile.severities]
+    if not active:
+        return "without effect: no rule of this profile looks at it"
+    grounds = profile.grounds.get(active[0])
+    return _where_from(grounds) if grounds else f"{profile.basis}, {profile.date}"
 
 
 def _where_from(grounds: Grounds) -> str:

@@ -28,9 +28,10 @@ source and a date for all of it::
 
 A rule takes its settings beside its severity; the rule declares which it knows. An array of such
 tables of one severity is a rule with several settings, each with its own grounds. What a rule or a
-keyword does not say about its basis, source and date is the profile's. `extends` names a dated
-profile whose tables this one adds to: a rule that is "off" and a keyword that is "accepted" are
-taken out again.
+keyword does not say about its basis, source and date is the profile's. A budget or a list needs a
+rule that looks at it. `extends` names a profile whose tables this one adds to: a rule that is "off"
+and a keyword that is "accepted" are taken out again. What such a file adds and does not say the
+basis and source of is documented by the file itself, not by what it extends.
 
 Beside it, `NAME-YYYY-MM-DD.json` has the same table, parsed (`make docs` writes it), and a checksum
 of the file that it was made from: a start-up then need not load the TOML parser. One that does not

@@ -6,6 +6,7 @@ from types import MappingProxyType
 
 from schemaguard.errors import ProfileError, nearest, printable
 from schemaguard.keywords import TYPE_NAMES
+from schemaguard.profiles.needs import MORE_BUDGETS, looking_at, missing
 from schemaguard.profiles.parts import (
     BASES,
     RULE_OF,
@@ -53,6 +54,9 @@ class _Reader:
         self.table = table
         self.stem = stem
         self.load = load
+        self.off: set[str] = set()
+        #: Rules whose grounds this file says.
+        self.grounded: set[str] = set()
 
     def wrong(self, what: str, *keys: str) -> ProfileError:
         return ProfileError(f"profile {self.stem}: {printable(what)}", keys)
@@ -68,9 +72,9 @@ class _Reader:
             if name not in _WORDS:
                 near = nearest(name, (*_WORDS, "extends", *tables))
                 raise self.wrong(f'unknown key "{name[:80]}"{near}', name)
+        if base is not None:
+            fields = self._inherited(fields, base)
         for name in _WORDS:
-            if name not in fields and base is not None:
-                fields[name] = getattr(base, name)
             if name not in fields:
                 raise self.wrong(f'"{name}" is missing')
             self._check_word(name, fields[name], name)
@@ -81,15 +85,22 @@ class _Reader:
         remarks = {}
         for name in TABLES:
             remarks[name] = self._remarks(name, tables[name], base.remarks.get(name, ()))
-            if remarks[name]:
-                code = RULE_OF[name]
+            code = RULE_OF[name]
+            # What is off stays off, unless this file itself has something for it to say.
+            own = any(said != "accepted" for said in tables[name].values())
+            if remarks[name] and (own or code not in self.off):
                 severities.setdefault(code, TABLES[name])
                 grounds.setdefault(code, self.grounds)
+        budgets = self._budgets(tables["budgets"], base)
+        lists = self._lists(tables["keywords"], base)
+        for name in ("budgets", "keywords"):
+            for key in tables[name]:
+                self._ground_numbers(name, key, severities, grounds)
         made = Profile(
             **self.fields,
             id=f"{self.fields['name']}-{self.fields['date']}",
-            budgets=self._budgets(tables["budgets"], base),
-            lists=self._lists(tables["keywords"], base),
+            budgets=budgets,
+            lists=lists,
             severities=severities,
             settings=settings,
             grounds=grounds,
@@ -100,6 +111,21 @@ class _Reader:
             if lacking:
                 raise self.wrong(f"{code} {lacking}", "rules", code)
         return made
+
+    def _inherited(self, fields: dict[str, object], base: Profile) -> dict[str, object]:
+        """The words of a file that extends another.
+
+        What it sets is not known from where the other's facts are: without a source of its own, it
+        is the source.
+        """
+        own = {
+            "date": base.date,
+            "title": base.title,
+            "subject": base.subject,
+            "basis": "documented",
+            "source": f"the profile {fields.get('name', '')}",
+        }
+        return {**own, **fields}
 
     def _check_word(self, name: str, value: object, *keys: str) -> None:
         """A word of the file, or one about where a fact is from; all are shown as they are."""
@@ -126,7 +152,7 @@ class _Reader:
 
         known = {rule.on[1] for rule in RULES.values() if rule.on[0] in (VALUE, BUDGET)}
         for name, limit in table.items():
-            if name not in known and name not in base.budgets and name not in _MORE_BUDGETS:
+            if name not in known and name not in base.budgets and name not in MORE_BUDGETS:
                 near = nearest(name, {*known, *base.budgets})
                 raise self.wrong(f'unknown budget "{name[:80]}"{near}', "budgets", name)
             if limit.__class__ is not int or limit < 0:
@@ -146,6 +172,28 @@ class _Reader:
             if not is_names(members):
                 raise self.wrong(f'"{name}" is an array of strings', "keywords", name)
         return {**base.lists, **{name: tuple(members) for name, members in table.items()}}
+
+    def _ground_numbers(
+        self,
+        table: str,
+        key: str,
+        severities: Mapping[str, str],
+        grounds: dict[str, Grounds],
+    ) -> None:
+        """A budget or list of this file: some rule has to look at it, and knows it from here."""
+        codes = looking_at(key, table)
+        active = [code for code in codes if code in severities]
+        if not active:
+            what = {"budgets": "holds schemas to", "keywords": "looks at"}[table]
+            raise self.wrong(
+                f'{table}: no rule of this profile {what} "{key[:80]}": add '
+                f'{" or ".join(codes)} = "error" to [rules]',
+                table,
+                key,
+            )
+        for code in active:
+            if code not in self.grounded:
+                grounds[code] = self.grounds
 
     def _grounds(self, table: Mapping[str, object], *keys: str) -> Grounds:
         for name in _GROUNDS & table.keys():
@@ -181,10 +229,13 @@ class _Reader:
                 if severity == "off":
                     for known in (severities, settings, grounds):
                         known.pop(code, None)
+                    self.off.add(code)
                 elif exact or code in severities:
                     severities[code] = severity
-                    if code not in grounds or entry.keys() & _GROUNDS:
+                    # Another severity is no other fact; a setting is one.
+                    if code not in grounds or entry.keys() - {"severity"}:
                         grounds[code] = self._grounds(entry, "rules", text)
+                        self.grounded.add(code)
                     self._set(code, text, entry, settings, grounds[code])
                     others: list[Setting] = []
                     for other in entries[1:]:
@@ -233,7 +284,10 @@ class _Reader:
         known = RULES[code].settings
         self._check_settings(code, text, values)
         before = settings.get(code, ())
-        if known:
+        if before and not values:
+            if entry.keys() & _GROUNDS:
+                settings[code] = tuple(Setting(setting.values, grounds) for setting in before)
+        elif known:
             values = {**(before[0].values if before else {}), **values}
             settings[code] = (Setting(MappingProxyType(values), grounds),)
 
@@ -306,26 +360,6 @@ class _Reader:
         )
 
 
-def missing(code: str, profile: Profile) -> str:
-    """What a rule lacks in a profile to ever speak: "needs the budget …", or ""."""
-    from schemaguard.rules import BUDGET, PRESENCE, RULES, VALUE  # noqa: PLC0415  (circular)
-
-    rule = RULES[code]
-    kind = rule.on[0]
-    if kind in (VALUE, BUDGET) and rule.on[1] not in profile.budgets:
-        return f"needs the budget {rule.on[1]!r}"
-    if kind == PRESENCE and rule.on[1] not in profile.lists:
-        return f"needs the list {rule.on[1]!r}"
-    given = [setting.values for setting in profile.settings.get(code, ())] or [{}]
-    for name, wanted in rule.settings.items():
-        if not wanted.endswith("?") and not all(name in values for values in given):
-            return f"needs the setting {name!r}"
-    return ""
-
-
-#: Budgets that no rule is named after.
-_MORE_BUDGETS = frozenset({"long-enum-entries"})
-
 _NOTHING = Profile(
     id="",
     name="",
@@ -341,3 +375,5 @@ _NOTHING = Profile(
     grounds={},
     remarks={},
 )
+
+__all__ = ["from_table", "missing"]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from schemaguard.budgets import SAME, WARNED
 from schemaguard.errors import cut
+from schemaguard.measured import READINGS
 from schemaguard.render.common import safe
 
 TYPE_CHECKING = False
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
 #: Columns of a whole bar, and of a budget's name at the least.
 _BAR = 20
 _NAME = 13
+#: The budget that has the name of a reading, and says where it is used.
+_OWN = "properties"
 #: How many contributors are shown, and how much of the pointer of one.
 _TOP = 3
 _SHOWN = 60
@@ -31,13 +35,20 @@ def table(where: str, tool: CheckedTool, paint: Callable[[str, str], str]) -> It
     name = "" if tool.name is None else f"tool '{cut(tool.name, _SHOWN)}' > "
     heading = safe(f"{name}#{cut(tool.pointer, _SHOWN)}")
     yield f"{paint('path', where)}: {heading}: budgets of {tool.report.profile}"
-    budgets = tool.report.budgets
+    named = {use.name.removesuffix(WARNED) for use in tool.report.budgets}
+    # What a provider counts by another name has its limit there.
+    budgets = [
+        use
+        for use in tool.report.budgets
+        if use.limit is not None or SAME.get(use.name) not in named
+    ]
     width = max([_NAME, *(len(use.name) for use in budgets)])
     for use in budgets:
         yield _row(use, width, paint)
         top = [f"{c.amount:,} at #{cut(c.pointer, _SHOWN)}" for c in use.top[:_TOP] if c.amount]
-        if top:
-            yield paint("dim", safe("      " + ", ".join(top)))
+        what = None if use.name == _OWN else READINGS.get(use.name.removesuffix(WARNED))
+        if top or what:
+            yield paint("dim", safe(f"      {', '.join(top) or what}"))
 
 
 def _row(use: BudgetUse, width: int, paint: Callable[[str, str], str]) -> str:

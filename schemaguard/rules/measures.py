@@ -15,6 +15,22 @@ if TYPE_CHECKING:
 
     from schemaguard.measured import Finding, Measured
 
+#: Reading (`measured.READINGS`) → what a message says that there are so many of.
+COUNTED = {
+    "levels-below-root": "levels of objects below the root",
+    "levels-of-parts": "levels of objects in the root or in one definition",
+    "properties": "declared properties",
+    "properties-of-part": "declared properties in the root or in one definition",
+    "enum-values": "values in all `enum`s",
+    "enum-characters": "characters in all `enum`s",
+    "optional-parameters": "optional parameters",
+    "optional-parameters-of-root": "optional parameters outside definitions",
+    "union-parameters": "parameters with a union type",
+    "union-parameters-of-root": "parameters with a union type outside definitions",
+    "max-items": "items by the sum of all `maxItems`",
+    "any-of-branches": "branches of the largest `anyOf`",
+}
+
 _GOOD = (
     '{"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"], '
     '"additionalProperties": false}'
@@ -142,7 +158,7 @@ def long_values(measured: Measured, setting: Mapping[str, Any]) -> Sequence[Find
     "SG540",
     "unsettled-budget",
     MEASURE,
-    message="{count}; {subject} takes at most {limit}, or counts otherwise",
+    message="{count}; whether {subject} takes over {limit}, or counts otherwise, is not settled",
     fix="Stay below the limit in every reading, or try it before you rely on it.",
     bad="@unsettled-budget",
     good=_GOOD,
@@ -160,5 +176,5 @@ def unsettled_budget(measured: Measured, setting: Mapping[str, Any]) -> Sequence
     most = max(counts, default=0)
     if most <= limit or min(counts) > setting.get("upper", limit):
         return ()
-    reading = readings[counts.index(most)].replace("-", " ")
-    return ((None, (), {"count": f"{most} {reading}", "limit": limit}),)
+    counted = f"{most} {COUNTED[readings[counts.index(most)]]}"
+    return ((None, (), {"count": counted, "limit": limit}),)
