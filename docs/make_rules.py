@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from schemaguard.cli.rule import as_json
+from schemaguard.cli.rule import as_json, sentence
 from schemaguard.rules import ADVICE, AUDIT, RULES, Rule, plain
 
 FOLDER = Path(__file__).resolve().parent / "rules"
@@ -36,7 +36,7 @@ def page(rule: Rule) -> str:
         profiles = ["- every profile: error"]
     parts = [
         f"# {rule.code} {rule.name}",
-        f"> {plain(rule.message)}",
+        f"> {sentence(rule)}",
         "## Why",
         told["why"],
         "## Bad",
@@ -68,7 +68,7 @@ def index() -> str:
         members = [rule for code, rule in sorted(RULES.items()) if code.startswith(family)]
         if members:
             lines += ["", f"## {title}", ""]
-            lines += [f"- [{r.code} {r.name}]({r.code}.md): {plain(r.message)}" for r in members]
+            lines += [f"- [{r.code} {r.name}]({r.code}.md): {sentence(r)}" for r in members]
     return "\n".join(lines) + "\n"
 
 

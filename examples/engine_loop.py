@@ -85,7 +85,7 @@ def join(name: str, schema: object, compiler: Compiler) -> Output | None:
     """Take a request into the batch, or say why not."""
     if schema is None:
         return Output(name, None)
-    report = check(schema)
+    report = check(schema)  # Dynamo's contract; for others: profile="xgrammar"
     if report.accepted is None:
         print(f"{name}: refused, {report.errors[0].message}")
         return None

@@ -41,7 +41,7 @@ def main() -> None:
         eos_token_id=None,
     )
     model = LlamaForCausalLM(config).eval()
-    report = check(BOOKING)
+    report = check(BOOKING, profile="xgrammar")
     report.raise_if_rejected()
 
     with Compiler(tokenizer) as compiler:

@@ -11,12 +11,12 @@ import os
 import re
 
 from schemaguard._frozen import Frozen
+from schemaguard.config_keys import AUTO, FAIL_ON, KEYS, MAX_JOBS, kind_of
 from schemaguard.errors import ProfileError, SchemaguardError, nearest, printable
-from schemaguard.profiles.parts import BASES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
     from schemaguard.profiles import Profile
@@ -26,13 +26,6 @@ FILES = ("schemaguard.toml", "pyproject.toml")
 
 #: How the name of a file with a profile ends.
 PROFILE_FILE = ".toml"
-
-FAIL_ON = ("error", "warning", "note")
-
-#: Other processes cost memory, and are of use up to the number of processors.
-MAX_JOBS = 256
-#: Instead of a number of processes: as many as are of use.
-AUTO = "auto"
 
 #: Bytes of a configuration file. TOML is read by a pure Python parser: a megabyte takes a second.
 MAX_BYTES = 1 << 20
@@ -211,7 +204,8 @@ def _parse(path: str, content: bytes) -> Config | None:
             return None
         table = tools["schemaguard"]
         if not isinstance(table, dict):
-            raise ConfigError(f"{printable(path)}: tool.schemaguard is a table")
+            what = f"tool.schemaguard is a table of settings, not {kind_of(table)}"
+            raise ConfigError(f"{printable(path)}: {what}")
     return _Reader(path, text).config(table)
 
 
@@ -231,11 +225,9 @@ class _Reader:
         self._text = text
 
     def config(self, table: dict[str, Any]) -> Config:
-        self.known(table, _KEYS, "")
+        self.known(table, KEYS, "")
         root = os.path.dirname(os.path.abspath(self._path))
-        given = {
-            key.replace("-", "_"): _KEYS[key](self, key, value) for key, value in table.items()
-        }
+        given = {key.replace("-", "_"): KEYS[key](self, key, value) for key, value in table.items()}
         if "baseline" in given:
             given["baseline"] = os.path.relpath(os.path.join(root, given["baseline"]))
         if given.get("profile", "").endswith(PROFILE_FILE):
@@ -252,9 +244,11 @@ class _Reader:
 
     def fail(self, key: str, what: str) -> ConfigError:
         """The error for a key, with the line where the key seems to be."""
-        bare = re.escape(key.rpartition(".")[2])
-        pattern = rf"""^[ \t]*(?:\[[^\]\n]*\b)?["']?{bare}["']?[ \t]*[=.\]]"""
-        found = re.search(pattern, self._text, re.MULTILINE)
+        for name in (key, key.rpartition(".")[2]):  # a glob has dots of its own
+            pattern = rf"""^[ \t]*(?:\[[^\]\n]*\b)?["']?{re.escape(name)}["']?[ \t]*[=.\]]"""
+            found = re.search(pattern, self._text, re.MULTILINE)
+            if found is not None:
+                break
         line = "" if found is None else f":{self._text.count(chr(10), 0, found.start()) + 1}"
         return ConfigError(f"{printable(self._path)}{line}: {printable(what)}")
 
@@ -270,91 +264,11 @@ class _Reader:
             what = "a profile's name is lower case words with hyphens between them"
             raise self.fail(name, f'"{name[:80]}": {what}')
         if not isinstance(table, dict):
-            raise self.fail(name, f"profiles.{name} is a table")
+            what = f"profiles.{name} is a table with what it extends and changes"
+            raise self.fail(name, f"{what}, not {kind_of(table)}")
         if not isinstance(table.get("extends"), str):
-            raise self.fail(name, f'profiles.{name} has no "extends"')
-
-
-def _string(reader: _Reader, key: str, value: Any) -> str:
-    if not isinstance(value, str) or not value:
-        raise reader.fail(key, f'"{key}" is a string')
-    return value
-
-
-def _strings(reader: _Reader, key: str, value: Any) -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        raise reader.fail(key, f'"{key}" is an array of strings')
-    return tuple(value)
-
-
-def _flag(reader: _Reader, key: str, value: Any) -> bool:
-    if not isinstance(value, bool):
-        raise reader.fail(key, f'"{key}" is true or false')
-    return value
-
-
-def _table(reader: _Reader, key: str, value: Any) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise reader.fail(key, f'"{key}" is a table')
-    return value
-
-
-def _choice(choices: tuple[str, ...]) -> Callable[[_Reader, str, Any], str]:
-    def read(reader: _Reader, key: str, value: Any) -> str:
-        if value not in choices:
-            near = nearest(value, choices) if isinstance(value, str) else ""
-            raise reader.fail(key, f'"{key}" is one of {", ".join(choices)}{near}')
-        return str(value)
-
-    return read
-
-
-def _severities(reader: _Reader, key: str, value: Any) -> dict[str, str]:
-    choices = (*FAIL_ON, "off")
-    for rule, severity in _table(reader, key, value).items():
-        if severity not in choices:
-            raise reader.fail(rule, f'"{key}.{rule[:80]}" is one of {", ".join(choices)}')
-    return dict(value)
-
-
-def _ignores(reader: _Reader, key: str, value: Any) -> dict[str, tuple[str, ...]]:
-    return {
-        glob: _strings(reader, glob, rules) for glob, rules in _table(reader, key, value).items()
-    }
-
-
-def _jobs(reader: _Reader, key: str, value: Any) -> int | str:
-    if value == AUTO or (value.__class__ is int and 1 <= value <= MAX_JOBS):
-        found: int | str = value
-        return found
-    raise reader.fail(key, f'"{key}" is a number from 1 to {MAX_JOBS}, or "{AUTO}"')
-
-
-def _format(reader: _Reader, key: str, value: Any) -> str:
-    from schemaguard.render import FORMATS  # noqa: PLC0415  (only where it is set)
-
-    return _choice(tuple(FORMATS))(reader, key, value)
-
-
-_KEYS: dict[str, Callable[[_Reader, str, Any], Any]] = {
-    "profile": _string,
-    "include": _strings,
-    "exclude": _strings,
-    "respect-gitignore": _flag,
-    "select": _strings,
-    "ignore": _strings,
-    "extend-select": _strings,
-    "extend-ignore": _strings,
-    "severity": _severities,
-    "per-file-ignores": _ignores,
-    "baseline": _string,
-    "output-format": _format,
-    "fail-on": _choice(FAIL_ON),
-    "jobs": _jobs,
-    "min-basis": _choice(BASES),
-    "tool-prefix": _string,
-    "profiles": _table,
-}
+            what = f'profiles.{name} has no "extends", the name of the profile that it starts from'
+            raise self.fail(name, what)
 
 
 def profile_of(name: str, config: Config) -> Profile:
@@ -397,4 +311,14 @@ def _extended(name: str, base: Profile, config: Config) -> Profile:
     return profile.replace(id=name, source=f"{config.path}, extends {base.id}")
 
 
-__all__ = ["FAIL_ON", "PROFILE_FILE", "Config", "ConfigError", "discover", "load", "profile_of"]
+__all__ = [
+    "AUTO",
+    "FAIL_ON",
+    "MAX_JOBS",
+    "PROFILE_FILE",
+    "Config",
+    "ConfigError",
+    "discover",
+    "load",
+    "profile_of",
+]

@@ -15,10 +15,10 @@ import re
 
 from schemaguard import globs
 from schemaguard.config import ConfigError
-from schemaguard.errors import nearest, printable
+from schemaguard.errors import printable
 from schemaguard.lint import CheckedTool, FileReport
 from schemaguard.report import ERROR
-from schemaguard.rules import BY_NAME, READING, RULES
+from schemaguard.rules import BY_NAME, READING, RULES, meant
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class Selector:
                 code for code in RULES if upper.startswith("SG") and code.startswith(upper)
             )
             if not self.codes:
-                near = nearest(text, (*BY_NAME, *RULES))
+                near = meant(text)
                 raise ConfigError(f'{where}: no rule "{printable(text[:80])}"{near}')
 
     @property

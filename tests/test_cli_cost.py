@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import sys
 
 import pytest
 from command import call, is_one_clear_line, run
@@ -95,6 +97,16 @@ def test_the_estimate_needs_no_engine(tmp_path):
     assert is_one_clear_line(done.stderr)
 
 
+def test_without_the_extra_the_way_to_an_estimate_is_said(cost, monkeypatch):
+    monkeypatch.setitem(sys.modules, "xgrammar", None)
+    status, out, err = cost(tool("search", SMALL), measure=True)()
+    assert (status, out) == (2, "")
+    assert is_one_clear_line(err)
+    assert "pip install 'schemaguard-preflight[xgrammar]'" in err
+    assert "--no-measure" in err
+    assert cost(tool("search", SMALL))()[0] == 0
+
+
 def test_a_file_without_a_schema_is_a_finding(tmp_path, capfd):
     (tmp_path / "none.json").write_text('{"a": 1, "b": ')
     status, out, err = call(capfd, "cost", "--no-measure", tmp_path / "none.json")
@@ -130,6 +142,27 @@ def test_a_schema_as_deep_as_the_reader_takes_is_told(cost):
 @pytest.fixture
 def engine():
     pytest.importorskip("xgrammar", reason="needs the extra `xgrammar`")
+
+
+@pytest.mark.usefixtures("engine")
+def test_that_the_measurement_is_over_bytes_is_said_with_what_to_do_about_it(cost):
+    _, out, _ = cost(tool("search", SMALL), measure=True)()
+    (estimated,) = (line for line in out.splitlines() if line.startswith("  estimated"))
+    (measured,) = (line for line in out.splitlines() if line.startswith("  measured"))
+    assert estimated.endswith("(151,643 tokens)")
+    assert measured.endswith("(over bytes, 257 tokens; --tokenizer FILE measures over yours)")
+
+
+@pytest.mark.usefixtures("engine")
+def test_a_measurement_over_a_vocabulary_of_ones_own_says_its_size_alone(cost, tmp_path):
+    lines = (f"{base64.b64encode(bytes([n])).decode()} {n}\n" for n in range(256))
+    (tmp_path / "v.tiktoken").write_text("".join(lines), encoding="utf-8")
+    (tmp_path / "names.json").write_text('["<a>", "<b>"]', encoding="utf-8")
+    options = ("--special-tokens", tmp_path / "names.json", "--stop-token", "<b>")
+    called = cost(tool("search", SMALL), measure=True)
+    _, out, _ = called("--tokenizer", tmp_path / "v.tiktoken", *options)
+    (measured,) = (line for line in out.splitlines() if line.startswith("  measured"))
+    assert measured.endswith(" (258 tokens)")
 
 
 @pytest.mark.usefixtures("engine")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import sys
@@ -252,6 +253,61 @@ def test_a_tokenizer_that_cannot_be_used_is_one_clear_line(
     assert is_one_clear_line(err), err
     assert words in err
     assert "\x1b" not in err
+
+
+NAME_THEM = (
+    "; a tiktoken file does not have the special tokens: name all of them with --special-tokens "
+    'FILE, a JSON file such as {"<|endoftext|>": 151643, "<|im_end|>": 151645}, and the one that '
+    "ends an output with --stop-token NAME"
+)
+
+
+@pytest.mark.parametrize(
+    ("names", "options", "words"),
+    [
+        (None, (), f"no special token has a known stop name{NAME_THEM}"),
+        (None, ("--stop-token", "1"), f"the stop token 1 is not in 0..0{NAME_THEM}"),
+        (
+            None,
+            ("--stop-token", "<no>"),
+            f"the stop token '<no>' is not in the vocabulary{NAME_THEM}",
+        ),
+        ('["<a>"]', (), "no special token has a known stop name: name one with --stop-token NAME"),
+        ('["<a>"]', ("--stop-token", "7"), "the stop token 7 is not in 0..1"),
+        ('"<a>"', (), "a list of names, or an object of names and ids"),
+        (
+            '["<a>"]',
+            ("--stop-token", "<a>", "--vocab-size", "1"),
+            "--vocab-size 1 is less than the 2 tokens",
+        ),
+    ],
+)
+def test_what_a_tiktoken_file_lacks_is_said_in_options(
+    warm, tmp_path, monkeypatch, names, options, words
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "vocabulary").write_bytes(b"YQ== 0")
+    if names is not None:
+        (tmp_path / "names.json").write_text(names, encoding="utf-8")
+        options = ("--special-tokens", "names.json", *options)
+    status, out, err = warm({"a": GOOD}, *options, tokenizer="vocabulary")
+    assert (status, out) == (2, "")
+    assert is_one_clear_line(err), err
+    assert words in err
+    assert "stop_tokens" not in err
+
+
+def test_a_tiktoken_file_is_of_use_once_its_special_tokens_are_named(warm, tmp_path):
+    pytest.importorskip("xgrammar")
+    lines = (f"{base64.b64encode(bytes([n])).decode()} {n}" for n in range(256))
+    (tmp_path / "vocabulary").write_text("\n".join(lines), encoding="utf-8")
+    (tmp_path / "names.json").write_text('{"<a>": 256, "<b>": 257}', encoding="utf-8")
+    options = ("--special-tokens", tmp_path / "names.json", "--stop-token", "<b>")
+    status, out, err = warm(
+        {"a": GOOD}, *options, "--output-format", "json", tokenizer=tmp_path / "vocabulary"
+    )
+    assert status == 0, err
+    assert json.loads(out)["tokenizer"]["vocab_size"] == 258
 
 
 def test_bytes_take_no_options(warm):

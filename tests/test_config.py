@@ -151,6 +151,60 @@ WRONG = [
 ]
 
 
+# What a value of another type should have been is said whole: of what, with an example, and what it
+# is instead.
+TYPES = [
+    ("profile = 3", '"profile" is a string, not an integer'),
+    ('tool-prefix = ""', '"tool-prefix" is a string, not an empty string'),
+    ("baseline = 2026-12-01", '"baseline" is a string, not a date or time'),
+    ('include = "*.json"', '"include" is an array of strings, not a string'),
+    ('select = ["SG4", 5]', '"select" is an array of strings, and an integer is in it'),
+    ("ignore = [[]]", '"ignore" is an array of strings, and an array is in it'),
+    ("exclude = {}", '"exclude" is an array of strings, not a table'),
+    ("respect-gitignore = 1.0", '"respect-gitignore" is true or false, not a float'),
+    (
+        'profiles = "x"',
+        (
+            '"profiles" is a table of profiles, such as [profiles.own] with extends = "dynamo", '
+            "not a string"
+        ),
+    ),
+    (
+        "severity = true",
+        '"severity" is a table of rules and severities, such as SG401 = "warning", not a boolean',
+    ),
+    (
+        "per-file-ignores = []",
+        (
+            '"per-file-ignores" is a table of globs and the rules to ignore there, '
+            'such as "old/**" = ["SG401"], not an array'
+        ),
+    ),
+    (
+        '[per-file-ignores]\n"old/*.json" = "SG401"',
+        '.toml:2: "per-file-ignores.old/*.json" is an array of strings, not a string',
+    ),
+    (
+        "[profiles]\nown = 3",
+        ".toml:2: profiles.own is a table with what it extends and changes, not an integer",
+    ),
+    (
+        "[profiles.own]",
+        'profiles.own has no "extends", the name of the profile that it starts from',
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "what"), TYPES, ids=range(len(TYPES)))
+def test_a_value_of_the_wrong_type_is_told_of_what_it_should_be(tmp_path, text, what):
+    assert what in fault(toml(tmp_path, text))
+
+
+def test_a_pyproject_whose_table_is_none_is_told_what_it_should_be(tmp_path):
+    said = fault(toml(tmp_path, "tool.schemaguard = 3", "pyproject.toml"))
+    assert said.endswith("tool.schemaguard is a table of settings, not an integer")
+
+
 @pytest.mark.parametrize(("text", "what"), WRONG, ids=range(len(WRONG)))
 def test_what_is_wrong_is_said(tmp_path, text, what):
     assert what in fault(toml(tmp_path, text))

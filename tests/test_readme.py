@@ -10,9 +10,10 @@ import tomllib
 
 import pytest
 from conftest import ROOT
+from pages import blocks, run_python
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-PYTHON = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+PYTHON = blocks(README, "python")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 EXTRAS = PROJECT["optional-dependencies"]
 CONSOLE = re.findall(r"^\$ (.+?)(?:  +#.*)?$", README, re.MULTILINE)
@@ -20,12 +21,7 @@ CONSOLE = re.findall(r"^\$ (.+?)(?:  +#.*)?$", README, re.MULTILINE)
 
 @pytest.mark.parametrize("block", PYTHON, ids=range(len(PYTHON)))
 def test_python_blocks_run(block):
-    if "grammar" in block:
-        pytest.importorskip("xgrammar")
-    done = subprocess.run(
-        [sys.executable, "-c", block], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
+    run_python(block)
 
 
 def test_console_blocks_name_targets_and_commands_that_are_there():

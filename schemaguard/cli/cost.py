@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+from importlib.util import find_spec
 
 from schemaguard._closing import Closing
 from schemaguard.cli.options import add_inputs, add_output
 from schemaguard.cli.output import Output
 from schemaguard.cli.run import Run, said, settings
 from schemaguard.cli.tokenizer import BYTES, add_tokenizer, tokenizer
-from schemaguard.errors import cut
+from schemaguard.errors import MissingExtra, cut
 from schemaguard.estimate import estimate, prefers_dynamic
 from schemaguard.prices import VOCABULARY
 from schemaguard.render import MAX_SHOWN
@@ -48,9 +49,10 @@ def declare(parser: argparse.ArgumentParser) -> None:
     """Declare the subcommand's options."""
     parser.description = (
         "Say what compiling each schema costs: estimated for a vocabulary of "
-        f"{VOCABULARY:,} tokens, and measured with the engine and vocabulary at hand, in a process "
-        "with limits; and which parts cost most. Status 1 is for schemas that are too dear, or did "
-        "not compile, and for files without a schema."
+        f"{VOCABULARY:,} tokens, and measured with the engine at hand, in a process with limits; "
+        "and which parts cost most. What is measured is the vocabulary of --tokenizer, by default "
+        "the 256 bytes: far less than the estimate, and no check of it. Status 1 is for schemas "
+        "that are too dear, or did not compile, and for files without a schema."
     )
     add_inputs(parser)
     add_tokenizer(parser, default=BYTES)
@@ -97,9 +99,15 @@ class _Meter(Closing):
     def __init__(self, options: argparse.Namespace) -> None:
         self._workers: Any = None
         self.vocabulary: Any = None
+        self._place = options.tokenizer
         self.worst: float | None = None
         if options.no_measure:
             return
+        if find_spec("xgrammar") is None:  # to import it takes seconds, and the worker does
+            raise MissingExtra(
+                "measuring needs xgrammar: pip install 'schemaguard-preflight[xgrammar]'; the "
+                "estimate alone, with --no-measure, does not"
+            )
         from schemaguard.grammar.compiler import MAX_WHITESPACE  # noqa: PLC0415  (the engine)
         from schemaguard.grammar.worker import Limits, Workers  # noqa: PLC0415
 
@@ -133,6 +141,14 @@ class _Meter(Closing):
             worst = max(worst or 0.0, again.mask_seconds or 0.0)
         self.worst = worst
         return first
+
+    @property
+    def over(self) -> str:
+        """What was measured over; who named no tokenizer compares it with another estimate."""
+        size = f"{self.vocabulary.vocab_size:,} tokens"
+        if self._place != BYTES:
+            return size
+        return f"over bytes, {size}; --tokenizer FILE measures over yours"
 
     def about(self) -> dict[str, Any]:
         """What the numbers are for, as JSON."""
@@ -196,7 +212,7 @@ def _text(found: _Cost, meter: _Meter, paint: Callable[[str, str], str]) -> Iter
         mask = "" if found.mask is None else f", worst mask {1000 * found.mask:,.2f} ms"
         yield (
             f"  measured  {_time(outcome.seconds)}, {_size(outcome.peak_bytes)}{mask}"
-            f" ({meter.vocabulary.vocab_size:,} tokens)"
+            f" ({meter.over})"
         )
     elif outcome is not None:
         why = safe(f"{outcome.reason}: {cut(outcome.message, MAX_SHOWN)}")

@@ -44,7 +44,9 @@ def add_inputs(parser: argparse.ArgumentParser, *, one_profile: bool = True) -> 
         action="store_true",
         help="apply `exclude` to files that are named, too (hooks name them)",
     )
-    group = parser.add_argument_group("configuration")
+    group = parser.add_argument_group(
+        "configuration", "schemaguard.toml, or [tool.schemaguard] of the nearest pyproject.toml"
+    )
     if one_profile:
         what = "who is to accept the schemas; a name, or a .toml file"
         group.add_argument("--profile", metavar="NAME", help=what)

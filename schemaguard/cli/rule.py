@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 
 from schemaguard import profiles
 from schemaguard.cli.output import Output
 from schemaguard.config import ConfigError
-from schemaguard.errors import nearest, printable
+from schemaguard.errors import printable
 from schemaguard.render.common import unfilled, unlinked
-from schemaguard.rules import ADVICE, AUDIT, BY_NAME, RULES, find, plain
+from schemaguard.rules import ADVICE, AUDIT, find, meant, plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,14 +34,28 @@ def run(options: argparse.Namespace) -> int:
     """Print the page."""
     rule = find(options.rule)
     if rule is None:
-        near = nearest(options.rule, (*RULES, *BY_NAME))
-        raise ConfigError(f"no rule {printable(options.rule[:80])!r}{near}")
+        where = meant(options.rule) or "; `schemaguard rules` lists them"
+        raise ConfigError(f"no rule {printable(options.rule[:80])!r}{where}")
     with Output(None) as output:
         if options.output == "json":
             output.write(json.dumps(as_json(rule), indent=2) + "\n")
         else:
             output.write(_page(rule))
     return 0
+
+
+#: A field that stands at the end of a word brings its own separator, and may be empty.
+_tail = re.compile(r"(?<=[\w}])\{\w+\}(?!\})").sub
+
+
+def sentence(rule: Rule) -> str:
+    """The rule's message without what a finding may append to it; other fields stay."""
+    return plain(_tail("", rule.message))
+
+
+def spoken(rule: Rule) -> str:
+    """The same for a terminal, with what a finding fills in named in capitals."""
+    return unfilled(_tail("", rule.message))
 
 
 def severities(rule: Rule) -> dict[str, str]:
@@ -78,17 +93,17 @@ def _shown(text: str) -> list[str]:
 
 
 def _page(rule: Rule) -> str:
-    spoken = [f"  {profile}: {severity}" for profile, severity in severities(rule).items()]
-    if not spoken and rule.code.startswith("SG1"):
-        spoken = ["  all: error"]
+    said = [f"  {profile}: {severity}" for profile, severity in severities(rule).items()]
+    if not said and rule.code.startswith("SG1"):
+        said = ["  all: error"]
     if rule.on[0] == ADVICE:
-        spoken = ["  none: request handlers give it as advice"]
+        said = ["  none: request handlers give it as advice"]
     if rule.on[0] == AUDIT:
-        spoken = ["  none: `schemaguard audit` says it"]
+        said = ["  none: `schemaguard audit` says it"]
     lines = [
         f"{rule.code} {rule.name}",
         "",
-        f"  {unfilled(rule.message)}",
+        f"  {spoken(rule)}",
         "",
         "Why",
         *(f"  {line}".rstrip() for line in unlinked(_why(rule)).splitlines()),
@@ -105,6 +120,6 @@ def _page(rule: Rule) -> str:
         f"Since {rule.since}",
         "",
         "Profiles",
-        *(spoken or ["  none"]),
+        *(said or ["  none"]),
     ]
     return "\n".join(lines) + "\n"

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 
 from schemaguard.cli.output import Output
-from schemaguard.cli.rule import as_json
-from schemaguard.render.common import unfilled
+from schemaguard.cli.rule import as_json, spoken
 from schemaguard.rules import RULES
 
 TYPE_CHECKING = False
@@ -32,5 +31,5 @@ def run(options: argparse.Namespace) -> int:
         else:
             width = max(len(rule.name) for rule in rules)
             for rule in rules:
-                output.write(f"{rule.code}  {rule.name:<{width}}  {unfilled(rule.message)}\n")
+                output.write(f"{rule.code}  {rule.name:<{width}}  {spoken(rule)}\n")
     return 0

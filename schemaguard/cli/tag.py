@@ -36,13 +36,13 @@ def declare(parser: argparse.ArgumentParser) -> None:
         help="a body of Chat Completions, Responses or Anthropic Messages; - is stdin",
     )
     parser.add_argument(
-        "--parser", required=True, metavar="NAME", help="the server's tool parser (hermes, …)"
+        "--parser", required=True, metavar="NAME", help="the server's tool parser, such as hermes"
     )
     parser.add_argument(
         "--policy",
         default="dynamo",
         metavar="NAME[:SETTING]",
-        help='dynamo, dynamo:{"scope": "auto"}, vllm:parameter, sglang:2, …',
+        help='dynamo, dynamo:{"scope": "auto"}, vllm:parameter, or sglang:2',
     )
     parser.add_argument(
         "--from-env", action="store_true", help="settings of the policy from the environment"

@@ -36,14 +36,17 @@ def add_tokenizer(parser: argparse.ArgumentParser, default: str | None = None) -
         help=f"a tiktoken or tekken file, tokenizer.json or its folder, or {BYTES!r}",
     )
     group.add_argument(
-        "--special-tokens", metavar="FILE", help="tiktoken: JSON with names, or names and ids"
+        "--special-tokens",
+        metavar="FILE",
+        help='tiktoken, which does not have them: JSON, ["<|end|>"] or {"<|end|>": 151643}',
     )
     group.add_argument(
         "--stop-token",
         action="append",
         type=_name_or_id,
         metavar="TOKEN",
-        help="name or id of a token that ends the output; may be repeated",
+        help="name or id of a token that ends the output; may be repeated; with tiktoken it is one "
+        "of --special-tokens",
     )
     group.add_argument(
         "--vocab-size", type=_size, metavar="N", help="width of the logits, where they are padded"
@@ -67,20 +70,59 @@ def tokenizer(options: argparse.Namespace) -> Tokenizer:
         return Tokenizer.byte_level()
     if os.path.isdir(place):
         _refuse_all(options, place, "special_tokens")
-        return Tokenizer.from_huggingface(_huggingface(place), stops, size)
+        return _from_huggingface(place, stops, size)
     with open(place, "rb") as file:
         is_json = file.read(64).lstrip().startswith(b"{")
     if not is_json:
         names = None if specials is None else _json(specials)
         if names is not None and not isinstance(names, (list, dict)):
             raise TokenizerError(f"{specials}: a list of names, or an object of names and ids")
-        return Tokenizer.from_tiktoken(place, names, stops, size)
+        try:
+            return Tokenizer.from_tiktoken(place, names, stops, size)
+        except TokenizerError as error:
+            raise TokenizerError(_advised(str(error), has_names=specials is not None)) from error
     _refuse_all(options, place, "special_tokens")
     content = _json(place)
     if "model" in content:
-        return Tokenizer.from_huggingface(_huggingface(place), stops, size)
+        return _from_huggingface(place, stops, size)
     _refuse_all(options, place, "vocab_size")
     return Tokenizer.from_tekken(place, stops)
+
+
+#: How the messages of the library name what has an option here.
+_PARAMETERS = (
+    ("vocab_size", "--vocab-size"),
+    ("special_tokens must be", "--special-tokens must be"),
+    (": pass stop_tokens", ": name one with --stop-token NAME"),
+    (": pass its name or id as stop_tokens", ": name one with --stop-token NAME"),
+)
+
+#: A tiktoken file has none of the special tokens, and what ends an output is always one.
+_NO_SPECIALS = (
+    "; a tiktoken file does not have the special tokens: name all of them with --special-tokens "
+    'FILE, a JSON file such as {"<|endoftext|>": 151643, "<|im_end|>": 151645}, and the one that '
+    "ends an output with --stop-token NAME"
+)
+
+
+def _advised(message: str, *, has_names: bool = True) -> str:
+    """A message of the library for who has options in place of parameters."""
+    is_about_stops = "stop token" in message or "stop name" in message
+    if is_about_stops and not has_names:
+        return message.removesuffix(": pass stop_tokens") + _NO_SPECIALS
+    for parameter, option in _PARAMETERS:
+        message = message.replace(parameter, option)
+    return message
+
+
+def _from_huggingface(place: str, stops: Any, size: int | None) -> Tokenizer:
+    from schemaguard.grammar import Tokenizer, TokenizerError  # noqa: PLC0415  (few commands)
+
+    loaded = _huggingface(place)
+    try:
+        return Tokenizer.from_huggingface(loaded, stops, size)
+    except TokenizerError as error:
+        raise TokenizerError(_advised(str(error))) from error
 
 
 def _refuse_all(options: argparse.Namespace, place: str, *names: str) -> None:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
             """After all files."""
 
 
-#: Columns of the margin.
+#: Columns of the margin, where no mark is longer.
 _MARGIN = 10
 
 _STYLES = {"dropped": "error", "over-constrained": "warning", "untested": "note"}
@@ -61,6 +61,7 @@ class _Text:
     def __init__(self, output: Output, color: str) -> None:
         self._output = output
         self._paint = painter(use_color(color, output.stream, os.environ))
+        self._shown: set[str] = set()
 
     def file(self, report: FileReport) -> None:
         pass
@@ -69,7 +70,13 @@ class _Text:
         self._output.write("".join(f"{line}\n" for line in self._lines(report, tool, audited)))
 
     def end(self) -> None:
-        pass
+        legend = [
+            f"{text.MARKS[verdict]}: {meaning}"
+            for verdict, meaning in text.LEGEND.items()
+            if verdict in self._shown
+        ]
+        if legend:
+            self._output.write(f"{'; '.join(legend)}\n")
 
     def _lines(self, report: FileReport, tool: CheckedTool, audited: AuditResult) -> Iterator[str]:
         paint, safe = self._paint, common.safe
@@ -77,24 +84,28 @@ class _Text:
         verdict = paint("fix" if audited.verdict == "exact" else "error", audited.verdict)
         path = paint("path", common.safe_path(report.path))
         yield f"{path}{named}: {verdict}: {safe(audited.reason)}"
+        schema = _schema(tool, audited)
+        lines = [] if schema is None else list(text.lines(schema, audited))
+        verdicts = {line.verdict for line in lines if line.verdict is not None}
+        self._shown |= verdicts
+        width = max([_MARGIN, *(len(text.MARKS[verdict]) + 2 for verdict in verdicts)])
         if audited.witness is not None:
             witness = safe(cut(audited.witness, text.MAX_WITNESS)) or "(the empty text)"
-            yield f"{'':{_MARGIN}}{witness}"
-        schema = _schema(tool, audited)
+            yield f"{'':{width}}{witness}"
         if schema is None:
             return
-        for line in text.lines(schema, audited):
+        for line in lines:
             mark = "" if line.verdict is None else text.MARKS[line.verdict]
-            margin = f"{mark:>{_MARGIN - 2}}  "
+            margin = f"{mark:>{width - 2}}  "
             if line.verdict in _STYLES:
                 margin = paint(_STYLES[line.verdict], margin)
             yield margin + safe(line.text)
             for note in line.notes:
-                yield f"{'':{_MARGIN}}{'':{len(line.text) - len(line.text.lstrip())}}^ {safe(note)}"
+                yield f"{'':{width}}{'':{len(line.text) - len(line.text.lstrip())}}^ {safe(note)}"
         for row in audited.spelling:
-            yield f"{'':{_MARGIN}}{row.freedom}: not {safe(cut(row.witness, 200))}"
+            yield f"{'':{width}}{row.freedom}: not {safe(cut(row.witness, 200))}"
         if not audited.complete:
-            yield f"{'':{_MARGIN}}some of this ended at a bound before it was through"
+            yield f"{'':{width}}some of this ended at a bound before it was through"
 
 
 class _Json:

@@ -12,7 +12,7 @@ from schemaguard.cli.progress import Bar
 from schemaguard.cli.run import Run, said, settings, warn
 from schemaguard.cli.tokenizer import add_tokenizer, tokenizer
 from schemaguard.config import ConfigError
-from schemaguard.errors import cut
+from schemaguard.errors import counted, cut
 from schemaguard.render import MAX_SHOWN
 from schemaguard.render.color import painter, use_color
 
@@ -55,7 +55,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--store",
         metavar="PLACE",
-        help="a file, or redis://…, rediss://…, unix://…; by default a file in the cache folder",
+        help="a file, or redis://, rediss:// or unix://; by default a file in the cache folder",
     )
     group = parser.add_argument_group("output")
     group.add_argument("--output-format", dest="output", choices=("text", "json"), default="text")
@@ -130,7 +130,7 @@ def run(options: argparse.Namespace) -> int:
             output.write("".join(f"{line}\n" for line in _table(shown, paint)))
     stats = store.stats
     if stats.errors:
-        warn(f"verdict store: {stats.last_error} ({stats.errors:,} errors)")
+        warn(f"verdict store: {stats.last_error} ({counted(stats.errors, 'error')})")
     if not options.quiet and options.output == "text":
         print(_summary(tools, seconds), file=sys.stderr)
     if work.failed or stats.errors:
@@ -217,7 +217,8 @@ def _summary(tools: list[_Tool], seconds: float) -> str:
         counts[tool.outcome] += 1
     parts = ", ".join(f"{count:,} {outcome}" for outcome, count in counts.items() if count)
     size = sum(tool.bytes for tool in tools)
-    return f"{len(tools):,} tools: {parts or 'none'}; {size / 1048576:,.1f} MiB in {seconds:.1f} s"
+    done = f"{size / 1048576:,.1f} MiB in {seconds:.1f} s"
+    return f"{counted(len(tools), 'tool')}: {parts or 'none'}; {done}"
 
 
 def _object(

@@ -110,6 +110,8 @@ def grounds(known: Grounds) -> str:
     return safe(cut(f"{known.basis} {known.date}: {known.source}", MAX_SHOWN))
 
 
+#: A link to a page outside docs/rules, and any other.
+_outside = re.compile(r"\[([^\]]*)\]\(\.\./([^)]*)\)").sub
 _link = re.compile(r"\[([^\]]*)\]\([^)]*\)").sub
 
 
@@ -122,8 +124,11 @@ def unfilled(template: str) -> str:
 
 
 def unlinked(text: str) -> str:
-    """The text of a rule's page without the links of the page, which lead from there alone."""
-    return _link(r"\1", text)
+    """The text of a rule's page where no link can be followed: where one leads is said.
+
+    Links to other rules are the code of the rule already.
+    """
+    return _link(r"\1", _outside(r"\1 (docs/\2)", text))
 
 
 def relative(path: str) -> str:

@@ -151,6 +151,29 @@ def plain(template: str) -> str:
     return template.replace("{{", "{").replace("}}", "}")
 
 
+def meant(word: str) -> str:
+    """What was perhaps meant by what is no rule, as the end of a message.
+
+    Any two codes are alike, so only a slip of one character counts.
+    """
+    is_code = word[:2].upper() == "SG" and len(word) < 9 and word[3:].isdigit()
+    if not is_code:
+        from schemaguard.errors import nearest  # noqa: PLC0415  (only after a mistake)
+
+        return nearest(word, BY_NAME)
+    near = [code for code in RULES if _is_a_slip(word.upper(), code)]
+    return f'; did you mean "{near[0]}"?' if len(near) == 1 else ""
+
+
+def _is_a_slip(word: str, code: str) -> bool:
+    """Whether one is the other with one character too many, or two of them swapped."""
+    long, short = (word, code) if len(word) > len(code) else (code, word)
+    if len(long) == len(short) + 1:
+        return any(long[:at] + long[at + 1 :] == short for at in range(len(long)))
+    swapped = (word[:at] + word[at : at + 2][::-1] + word[at + 2 :] for at in range(len(word)))
+    return code in swapped
+
+
 def find(code_or_name: str) -> Rule | None:
     """The rule of a code (`SG301`) or a name (`remote-ref`)."""
     return RULES.get(code_or_name.upper()) or BY_NAME.get(code_or_name)
