@@ -35,7 +35,7 @@ WIDE_FORMAT = 12
 RECURSIVE = 2
 
 _WIDE_FORMATS = frozenset(
-    {"hostname", "uri", "uri-reference", "json-pointer", "relative-json-pointer"}
+    {"email", "hostname", "uri", "uri-reference", "json-pointer", "relative-json-pointer"}
 )
 
 #: Different first properties of one alternative that are looked at; alternatives of one choice; and

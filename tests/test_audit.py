@@ -96,7 +96,64 @@ def test_what_the_engine_drops_is_dropped_with_an_instance_that_gets_through(nam
     assert result.verdict in {"leaks", "broken-json"}
 
 
+def witness_of(result, pointer, keyword):
+    """The witness of a dropped constraint, as a value."""
+    (row,) = [r for r in result.constraints if (r.pointer, r.keyword) == (pointer, keyword)]
+    assert row.verdict == "dropped", row.reason
+    return json.loads(row.witness)
+
+
+def test_a_pattern_that_a_declared_name_matches_is_tried_under_that_name():
+    schema = {
+        "properties": {"a": {"type": "array"}},
+        "patternProperties": {"^[a-b]+$": {"const": "k"}},
+        "additionalProperties": False,
+    }
+    below = "/patternProperties/^[a-b]+$"
+    assert witness_of(audited(schema), below, "const") == {"a": []}
+
+    # Deeper in the instance, and deeper below the pattern.
+    assert witness_of(audited(closed(schema)), f"/properties/a{below}", "const") == {"a": {"a": []}}
+    text = {"type": "object", "additionalProperties": False}
+    schema = {
+        **text,
+        "properties": {"ax": {**text, "properties": {"n": {"type": "string"}}}},
+        "patternProperties": {
+            "^a.*$": {**text, "properties": {"n": {"type": "string", "enum": ["p", "q"]}}}
+        },
+    }
+    witness = witness_of(audited(schema), "/patternProperties/^a.*$/properties/n", "enum")
+    assert list(witness) == ["ax"]
+    assert witness["ax"]["n"] not in ("p", "q")
+
+
+def test_patterns_that_share_a_name_are_tried_under_it():
+    schema = {
+        "type": "object",
+        "patternProperties": {"^a.*$": {"type": "integer"}, "^.*b$": {"type": "string"}},
+        "additionalProperties": False,
+    }
+    result = audited(schema)
+    for pattern in schema["patternProperties"]:
+        ((name, _value),) = witness_of(result, f"/patternProperties/{pattern}", "type").items()
+        assert (name[0], name[-1]) == ("a", "b")
+
+
+def test_a_pattern_that_matches_no_other_name_is_enforced():
+    schema = {
+        "type": "object",
+        "properties": {"b": {"type": "integer"}},
+        "patternProperties": {"^a$": {"type": "integer"}},
+        "additionalProperties": False,
+    }
+    assert verdict(audited(schema), "/patternProperties/^a$", "type") == "enforced"
+
+
 NARROW = {
+    "a minContains without contains": (
+        {"type": "array", "items": {}, "minContains": 1},
+        "minContains",
+    ),
     "digits of a bounded number": ({"type": "number", "minimum": 0}, "minimum"),
     "a pattern without anchors": ({"type": "string", "pattern": "bar"}, "pattern"),
     "quotes in a string of bounded length": ({"type": "string", "maxLength": 9}, "maxLength"),

@@ -82,13 +82,65 @@ def test_every_tool_of_a_request_is_audited(tmp_path, capfd):
         (LEAKY, "over-constrained", 0),
         (SOUND, "dropped,over-constrained,untested,dead-end,broken-json,refused", 0),
         ({"$ref": "http://x/y"}, "refused", 1),
-        ({"$ref": "http://x/y"}, "dropped", 0),
+        ({"$ref": "http://x/y"}, "dropped", 1),  # nobody has looked at it
+        ({"$ref": "http://x/y"}, None, 0),
     ],
 )
 def test_what_fails_is_asked_for(tmp_path, capfd, schema, what, expected):
-    status, _out, _err = call(capfd, "audit", write(tmp_path, schema), "--fail-on", what)
+    path = write(tmp_path, schema)
+    gate = [] if what is None else ["--fail-on", what]
+
+    status, _out, err = call(capfd, "audit", path, *gate)
 
     assert status == expected
+    unseen = "1 schema was refused and not audited" in err
+    assert unseen == (what is not None and "$ref" in schema)
+
+
+@pytest.mark.parametrize("form", ["json", "html", "sarif"])
+def test_what_was_refused_fails_in_every_format(tmp_path, capfd, form):
+    path = write(tmp_path, request(SOUND, {"$ref": "http://x/y"}, {"type": "strnig"}))
+    options = ("audit", path, "--output-format", form)
+
+    status, _out, err = call(capfd, *options, "--fail-on", "dropped")
+
+    assert status == 1
+    assert "2 schemas were refused and not audited" in err
+    assert call(capfd, *options)[0] == 0
+
+
+def test_marks_are_the_words_of_the_verdicts_and_are_explained(tmp_path, capfd):
+    narrow = {**SOUND, "properties": {"n": {"type": "string", "pattern": "bar"}}}
+    out = call(capfd, "audit", write(tmp_path, request(narrow, LEAKY)))[1]
+
+    line = next(line for line in out.splitlines() if '"pattern"' in line)
+    assert line.startswith("OVER-CONSTRAINED  ")
+    assert out.splitlines()[-1] == (
+        "DROPPED: an invalid instance gets through; "
+        "OVER-CONSTRAINED: a valid instance cannot be written"
+    )
+    sound = call(capfd, "audit", write(tmp_path, SOUND))[1]
+    assert "gets through" not in sound
+
+
+def test_the_profile_is_that_of_check_and_its_price_is_not_for_other_engines(tmp_path, capfd):
+    pytest.importorskip("llguidance")
+    address = {"type": "string", "format": "email"}
+    path = write(tmp_path, {**SOUND, "properties": {"n": address}})
+
+    def verdict(*options):
+        out = call(capfd, "audit", path, "--output-format", "json", *options)[1]
+        return json.loads(out)["schemas"][0]["verdict"]
+
+    assert verdict() != "refused"
+    assert verdict("--engine", "llguidance") != "refused"
+    dear = {"type": "string", "format": "uri-template"}  # llguidance does not know it, and says so
+    path = write(tmp_path, {**SOUND, "properties": {"n": dear}})
+    for options, said in (((), "SG819"), (("--engine", "llguidance"), "format: uri-template")):
+        out = call(capfd, "audit", path, *options)[1]
+        assert said in out
+    out = call(capfd, "audit", path, "--output-format", "sarif")[1]
+    assert '"xgrammar-2026-12-01"' in out
 
 
 def test_a_file_without_a_schema_is_no_success(tmp_path, capfd):

@@ -94,6 +94,21 @@ def test_every_format_whose_masks_are_dear_is_refused():
         )
 
 
+def test_an_address_is_a_warning_because_only_quoted_parts_are_dear():
+    (found,) = [
+        d
+        for d in schemaguard.check(
+            {"type": "string", "format": "email"}, profile="xgrammar"
+        ).diagnostics
+        if d.code.startswith("SG8")
+    ]
+    assert (found.code, found.data["cost"]) == ("SG824", 250)
+    assert found.message.startswith("`format: email` slows down every request")
+    assert not prices.RARE_FORMAT_MASKS.keys() & prices.FORMAT_MASKS.keys()
+    for profile in ("xgrammar", "xgrammar-2026-11-30"):  # what servers and the compiler go by
+        assert schemaguard.check({"type": "string", "format": "email"}, profile=profile).ok
+
+
 # What was measured to be too dear -----------------------------------------------------------------
 
 

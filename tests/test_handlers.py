@@ -107,6 +107,7 @@ def test_profiles_are_for_strict_and_other_tools():
         {"profiles": {"relaxed": "dynamo"}},
         {"profiles": ()},
         {"severities": {"SG651": "fatal"}},
+        {"severities": {"SG999": "error"}},
         {"server": "dynamo", "server_level": "function"},
     ],
     ids=str,

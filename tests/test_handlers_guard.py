@@ -17,6 +17,7 @@ from handler_requests import APIS, CLOSED, OPEN, body
 
 from schemaguard import Limits
 from schemaguard.handlers import Guard, Policy, VerdictCache
+from schemaguard.handlers.asgi import PreflightMiddleware
 from schemaguard.handlers.settings import PREFIX, Settings, from_environment
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -463,3 +464,47 @@ def test_the_blocks_of_the_page_run(block):
         [sys.executable, "-c", block], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_variables_that_an_argument_makes_void_are_named_once(monkeypatch, caplog):
+    monkeypatch.setenv(PREFIX + "SERVER", "vllm")
+    monkeypatch.setenv(PREFIX + "SEVERITIES", "SG651=error")
+    monkeypatch.setenv(PREFIX + "ERRORS", "problem")
+    monkeypatch.setenv(PREFIX + "JSON_LOG", "")
+
+    with caplog.at_level("WARNING", "schemaguard.handlers"):
+        PreflightMiddleware(None, policy=Policy())
+    (record,) = caplog.records
+    assert "SCHEMAGUARD_SERVER (`policy=`)" in record.getMessage()
+    assert "SCHEMAGUARD_SEVERITIES (`policy=`)" in record.getMessage()
+    assert "ERRORS" not in record.getMessage()  # it counts
+
+    caplog.clear()
+    with caplog.at_level("WARNING", "schemaguard.handlers"):
+        PreflightMiddleware(None, guard=Guard(), errors="openai")
+    (record,) = caplog.records
+    assert "SCHEMAGUARD_ERRORS (`guard=`)" in record.getMessage()
+
+    caplog.clear()
+    with caplog.at_level("WARNING", "schemaguard.handlers"):
+        PreflightMiddleware(None)
+    assert not caplog.records
+
+
+def test_an_address_is_let_through_and_can_be_refused():
+    """pydantic's `EmailStr` is `format: email`."""
+    schema = {
+        "type": "object",
+        "properties": {"to": {"type": "string", "format": "email"}},
+        "required": ["to"],
+        "additionalProperties": False,
+    }
+    function = {"name": "send", "strict": True, "parameters": schema}
+    body = json.dumps({"messages": [], "tools": [{"type": "function", "function": function}]})
+
+    assert Guard(Policy(server="vllm")).check(body.encode(), "chat").answer is None
+    strict = Policy(server="vllm", severities={"SG824": "error"})
+    refused = Guard(strict).check(body.encode(), "chat").answer
+    assert refused.status == 400
+    said = json.loads(refused.body)["error"]["message"]
+    assert "slows down every request" in said

@@ -143,6 +143,7 @@ ALSO = {
     "SG805": {"SG806", "SG811"},
     "SG806": {"SG811"},
     "SG817": {"SG811"},
+    "SG824": {"SG726"},
 }
 # Rules that say what a profile's table has: the profile that the examples are about.
 SHOWN_IN = {"SG231": "openai-strict", "SG232": "gemini-json", "SG233": "openai-strict"}

@@ -232,6 +232,23 @@ def test_of_two_keywords_about_other_names_the_first_is_read():
         ({"type": "integer", "not": {"enum": ["a", None]}}, set()),
         ({"type": "integer", "not": {"type": "number", "minimum": 3}}, {"SG702"}),
         ({"type": "integer", "not": True}, {"SG702"}),
+        # A pattern beside it keeps out what is listed.
+        ({"type": "string", "pattern": "^b*$", "not": {"const": "a"}}, set()),
+        ({"type": "string", "pattern": "^b*$", "not": {"const": "bb"}}, {"SG702"}),
+        ({"type": "string", "pattern": "^b*$", "not": {"enum": ["a", "c", 1]}}, set()),
+        ({"type": "string", "pattern": "^b*$", "not": {"enum": ["a", "b"]}}, {"SG702"}),
+        (
+            {"type": "string", "pattern": "^(?!a)[ab]$", "not": {"const": "a"}},
+            {"SG702", "SG709"},
+        ),
+        # `minContains` is taken for `minItems`; beside `contains`, that is what is said of.
+        ({"type": "array", "items": INTEGER, "minContains": 1}, {"SG728"}),
+        ({"type": "array", "items": INTEGER, "minContains": 1, "minItems": 1}, set()),
+        ({"type": "array", "items": INTEGER, "minContains": 0}, set()),
+        (
+            {"type": "array", "items": STRING, "contains": {"const": "a"}, "minContains": 1},
+            {"SG702"},
+        ),
         ({"type": "integer", "if": {"type": "string"}, "then": {"minLength": 1}}, set()),
         ({"type": "integer", "if": STRING, "else": {"minimum": 1}}, {"SG702"}),
         ({"not": {"type": "object"}, "anyOf": [INTEGER, STRING]}, set()),

@@ -12,8 +12,6 @@ from schemaguard.cli.run import Run, said, settings
 from schemaguard.config import ConfigError
 from schemaguard.errors import cut, nearest, printable
 from schemaguard.render import FORMATS
-from schemaguard.rules import RULES
-from schemaguard.select import reduced
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,9 +25,6 @@ FINDINGS = tuple(name for name in FORMATS if name not in OWN)
 #: Seconds that `--budget` takes at most.
 MAX_BUDGET = 86_400
 
-#: Rules that say without asking the engine what it drops or narrows: an audit asks it.
-_FORETOLD = ("SG70", "SG71", "SG72")
-
 #: What `--fail-on` takes: verdicts on schemas and on constraints.
 FAILURES = ("dropped", "over-constrained", "untested", "dead-end", "broken-json", "refused")
 
@@ -39,8 +34,10 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Find out what the engine enforces of each schema: for every constraint, instances that "
         "break it and valid ones around its boundary are tried on the compiled grammar. Needs the "
-        "engine's extra: `xgrammar`, `llguidance` or `outlines`. Status 1 is for what --fail-on "
-        "names, and for files without a schema."
+        "engine's extra: `xgrammar`, `llguidance` or `outlines`. Exit status: 0 done, whatever was "
+        "found, unless --fail-on asks; 1 for what --fail-on names and, with any --fail-on, for "
+        "schemas that were refused and so not audited; 1, too, for files without a schema; 2 the "
+        "run failed."
     )
     add_inputs(parser)
     group = parser.add_argument_group("audit")
@@ -68,7 +65,8 @@ def declare(parser: argparse.ArgumentParser) -> None:
         type=_failures,
         default=[],
         metavar="WHAT",
-        help=f"with commas between: {', '.join(FAILURES)}",
+        help=f"status 1 for these, with commas between: {', '.join(FAILURES)}; `refused` goes "
+        "without saying",
     )
     group = parser.add_argument_group("output")
     group.add_argument(
@@ -110,18 +108,19 @@ def _failures(text: str) -> list[str]:
 def run(options: argparse.Namespace) -> int:
     """Audit every schema; text is written as it is done."""
     from schemaguard.cli.verdicts import writer  # noqa: PLC0415  (loads the engine)
-    from schemaguard.grammar.compiler import ENGINE_PROFILE  # noqa: PLC0415  (same)
+    from schemaguard.grammar.audit import gate  # noqa: PLC0415  (same)
 
     _check_style(options.style)
-    # Whether a profile accepts a schema is `check`'s business: the engine's own does.
-    options.profile = options.profile or ENGINE_PROFILE
+    # Whether a profile accepts a schema is `check`'s business, unless one is named here.
+    named = options.profile is not None
+    options.profile = options.profile or gate.PROFILE
     failing = {word for words in options.fail_on for word in words}
     audits = _Audits(options)
     listed = options.output_format in FINDINGS
     work = Run(options, settings(options), refine=audits.refine if listed else None)
-    if listed:
-        foretold = frozenset(code for code in RULES if code.startswith(_FORETOLD))
-        work.profile = reduced(work.profile, foretold)
+    work.profile = gate.asking(work.profile, named=named)
+    if not named:
+        work.profile = gate.unpriced(work.profile, options.engine)
     nothing = False
     with Output(options.output_file) as output, work:
         written = writer(options.output_format, output, options.color)
@@ -134,9 +133,13 @@ def run(options: argparse.Namespace) -> int:
         written.end()
     if options.output_format == "text" and audits.count > 1:
         print(f"{audits.count:,} schemas audited", file=sys.stderr)
+    unseen = audits.refused if failing else 0
+    if unseen:
+        which = "1 schema was" if unseen == 1 else f"{unseen:,} schemas were"
+        print(f"{which} refused and not audited: status 1 with --fail-on", file=sys.stderr)
     if work.failed:
         return 2
-    return 1 if nothing or failing & audits.verdicts else 0
+    return 1 if nothing or unseen or failing & audits.verdicts else 0
 
 
 def _check_style(style: str) -> None:
@@ -152,12 +155,14 @@ class _Audits:
 
     Attributes:
         count: how many there were.
+        refused: how many of them there is no audit of, because no grammar was made.
         verdicts: that any schema or constraint has got.
     """
 
     def __init__(self, options: argparse.Namespace) -> None:
         self._options = options
         self.count = 0
+        self.refused = 0
         self.verdicts: set[str] = set()
 
     def of(self, report: Report) -> AuditResult:
@@ -174,6 +179,7 @@ class _Audits:
             budget=options.budget,
         )
         self.count += 1
+        self.refused += audited.verdict == "refused"
         self.verdicts.add(audited.verdict)
         self.verdicts.update(row.verdict for row in audited.constraints)
         return audited

@@ -39,7 +39,7 @@ from schemaguard.handlers.receiving import (
     read_whole,
     throw_away,
 )
-from schemaguard.handlers.settings import from_environment
+from schemaguard.handlers.settings import from_environment, log_ignored
 from schemaguard.handlers.tools import AUTO, CHAT, MESSAGES, RESPONSES
 
 TYPE_CHECKING = False
@@ -132,18 +132,20 @@ class PreflightMiddleware:
         other_types: str | None = None,
         metrics_path: str | None = None,
     ) -> None:
-        settings = from_environment().given(
-            paths=paths,
-            policy=policy,
-            errors=errors,
-            json_log=json_log,
-            max_body_bytes=max_body_bytes,
-            receive_timeout=receive_timeout,
-            max_buffered_bytes=max_buffered_bytes,
-            encodings=encodings,
-            other_types=other_types,
-            metrics_path=metrics_path,
-        )
+        given: dict[str, object] = {
+            "paths": paths,
+            "policy": policy,
+            "errors": errors,
+            "json_log": json_log,
+            "max_body_bytes": max_body_bytes,
+            "receive_timeout": receive_timeout,
+            "max_buffered_bytes": max_buffered_bytes,
+            "encodings": encodings,
+            "other_types": other_types,
+            "metrics_path": metrics_path,
+        }
+        settings = from_environment().given(**given)
+        log_ignored({"guard": guard, **given})
         self.app = app
         self.settings = settings
         self.guard = guard or Guard(

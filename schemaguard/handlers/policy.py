@@ -6,9 +6,11 @@ from types import MappingProxyType
 
 from schemaguard._frozen import Frozen
 from schemaguard.document import DEFAULT_LIMITS, Limits
+from schemaguard.errors import printable
 from schemaguard.handlers.merging import as_one, with_severities
 from schemaguard.plan import Plans
 from schemaguard.profiles import SEVERITIES, Profile, load
+from schemaguard.rules import RULES
 from schemaguard.servers import LEVELS
 
 TYPE_CHECKING = False
@@ -58,7 +60,7 @@ class Policy(Frozen):
         max_findings: how many findings a decision keeps.
 
     Raises:
-        ValueError: a word that is not among these.
+        ValueError: a word that is not among these, or a code that no rule has.
         ProfileError: there is no such profile.
     """
 
@@ -119,8 +121,7 @@ class Policy(Frozen):
             )
         said = {} if server == "dynamo" else dict.fromkeys(DYNAMO_ONLY, "warning")
         said.update(severities or {})
-        for severity in said.values():
-            _one_of("a severity", severity, SEVERITIES)
+        check_severities(said)
         self._fill(
             strict_only=strict_only,
             profiles=_profiles(profiles, PROFILES[server]),
@@ -199,6 +200,18 @@ class Policy(Frozen):
 
     def __reduce__(self) -> tuple[Callable[..., Policy], tuple[object, ...]]:
         return _restored, (self._arguments(),)
+
+
+def check_severities(said: Mapping[str, str]) -> None:
+    """Check severities by code.
+
+    Raises:
+        ValueError: there is no such rule, or no such severity.
+    """
+    for code, severity in said.items():
+        if code not in RULES:
+            raise ValueError(f"there is no rule {printable(str(code))[:80]!r}")
+        _one_of("a severity", severity, SEVERITIES)
 
 
 def _restored(fields: dict[str, object]) -> Policy:

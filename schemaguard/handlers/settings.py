@@ -32,7 +32,8 @@ variable                            value                               when it 
 =================================== =================================== ======================
 
 A wrong value ends the start, and so does a name that looks like a misspelt one; a name that looks
-like none of these is logged.
+like none of these is logged. What an argument says goes before what its variables say; those that
+are set for nothing then are logged.
 """
 
 from __future__ import annotations
@@ -47,10 +48,9 @@ from schemaguard._frozen import Frozen
 from schemaguard.document import DEFAULT_LIMITS
 from schemaguard.errors import ProfileError, cut, nearest, printable
 from schemaguard.handlers.bodies import FORMS
-from schemaguard.handlers.policy import ON_REJECT, SERVERS, Policy
+from schemaguard.handlers.policy import ON_REJECT, SERVERS, Policy, check_severities
 from schemaguard.handlers.tools import APIS, AUTO
-from schemaguard.profiles import SEVERITIES, load
-from schemaguard.rules import RULES
+from schemaguard.profiles import load
 from schemaguard.servers import LEVELS
 
 TYPE_CHECKING = False
@@ -65,6 +65,24 @@ PREFIX = "SCHEMAGUARD_"
 _OF_OTHERS = re.compile(r"OUTPUT_FORMAT|SERVICE_HOST|(SERVICE_)?PORT(_\w+)?").fullmatch
 _ACTIONS = ("refuse", "pass")
 _BOOLEANS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
+
+
+#: The variables of a policy, each named like the argument or the kind of profiles.
+_OF_POLICY = (
+    "ANSWER_PROFILES",
+    "ON_REJECT",
+    "OTHER_PROFILES",
+    "PROFILES",
+    "SCHEMA",
+    "SCOPE",
+    "SERVER",
+    "SERVER_LEVEL",
+    "SEVERITIES",
+    "STRICT_ONLY",
+    "TAGS",
+)
+#: Arguments that stand for several variables; the others are named like theirs.
+_VARIABLES = {"policy": _OF_POLICY, "guard": (*_OF_POLICY, "ERRORS", "JSON_LOG")}
 
 
 class Settings(Frozen):
@@ -152,6 +170,25 @@ def from_environment(environ: Mapping[str, str] | None = None) -> Settings:
     )
     reader.finish()
     return settings
+
+
+def log_ignored(arguments: Mapping[str, object], environ: Mapping[str, str] | None = None) -> None:
+    """Log which variables have no effect because an argument says what they would say.
+
+    Args:
+        arguments: as given to the middleware; None is not given.
+        environ: the environment; that of the process by default.
+    """
+    said = os.environ if environ is None else environ
+    ignored: dict[str, str] = {}
+    for argument, value in arguments.items():
+        if value is not None:
+            for name in _VARIABLES.get(argument, (argument.upper(),)):
+                if said.get(PREFIX + name, "").strip():
+                    ignored.setdefault(PREFIX + name, argument)
+    if ignored:
+        names = ", ".join(f"{name} (`{ignored[name]}=`)" for name in sorted(ignored))
+        LOGGER.warning("set and without effect, because an argument in code says it: %s", names)
 
 
 def _loaded_server() -> str | None:
@@ -249,11 +286,7 @@ def _profiles_or_none(said: str) -> tuple[str, ...]:
 
 def _severities(said: str) -> dict[str, str]:
     pairs = _pairs(said)
-    for code, severity in pairs.items():
-        if code not in RULES:
-            raise ValueError(f"there is no rule {printable(code)[:80]!r}")
-        if severity not in SEVERITIES:
-            raise ValueError(f"a severity is one of {', '.join(SEVERITIES)}")
+    check_severities(pairs)
     return pairs
 
 

@@ -346,6 +346,19 @@ def implied_type() -> None:
     """A value of another type is valid, and cannot be written."""
 
 
+@_declared(
+    "SG728",
+    "counted-without-contains",
+    message="{subject} {version} writes no array of fewer than {count} items: it takes "
+    "`minContains` for `minItems`, though there is no `contains`",
+    fix="Say `minItems` where that is meant, or take `minContains` out.",
+    bad=_closed('{"type": "array", "items": {"type": "integer"}, "minContains": 2}'),
+    good=_closed('{"type": "array", "items": {"type": "integer"}, "minItems": 2}'),
+)
+def counted_without_contains() -> None:
+    """Without `contains`, `minContains` says nothing, and shorter arrays are valid."""
+
+
 # ----------------------------------------------------------------------- what cannot be met or ends
 
 

@@ -183,17 +183,18 @@ def ambiguous_alternatives() -> None:
     VALUE,
     "mask-milliseconds",
     "format",
-    message="format {format} makes masks of {cost} ms, over {limit}",
-    fix="Use a pattern (for an address `^[^@ ]+@[^@ ]+$`), or check the format in the tool.",
+    message="`format: {format}` would slow down every request that is served together with it: up "
+    "to {cost} ms for each token, over {limit}",
+    fix="Use a `pattern` instead, such as `^https://[^ ]+$`, or leave the format out and check it "
+    "in the tool.",
     bad='{"type": "string", "format": "uri-template"}',
     good='{"type": "string", "format": "uri"}',
 )
 def dear_format(value: object, limit: int) -> Sequence[Finding]:
-    r"""The engine's expression for a format may match in many ways, and each mask tries them all.
+    """The engine's expression for a format may match in many ways, and each mask tries them all.
 
-    Of fourteen formats it is two: `uri-template`, with 30 to 230 ms a token, and `email`, once a
-    model writes a quoted local part (`"\"`): 140 ms after two characters, more with each.
-    [Table](../compile-cost.md#formats).
+    Of fourteen formats it is `uri-template`, with 30 to 230 ms a token, in any value. `email` is
+    dear in few values: [SG824](SG824.md). [Table](../compile-cost.md#formats).
     """
     cost = prices.FORMAT_MASKS.get(value, 0) if isinstance(value, str) else 0
     return [((), {"limit": limit, "cost": cost, "format": value})] if cost > limit else []

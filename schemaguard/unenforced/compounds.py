@@ -5,7 +5,7 @@ from __future__ import annotations
 from schemaguard.unenforced.instances import breaks
 from schemaguard.unenforced.leaves import may_differ, may_meet
 from schemaguard.unenforced.members import declared, is_open, most_items, writes_items, writes_names
-from schemaguard.unenforced.scalars import shortest
+from schemaguard.unenforced.scalars import look, shortest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,6 +27,8 @@ def can_be_broken(name: str, schema: dict[str, Any], kinds: frozenset[str]) -> b
         return is_open(schema) or any(trigger in declared(schema) for trigger in triggers)
     if name == "not" and not may_meet(schema["not"], kinds):
         return False
+    if name == "not" and kinds == {"string"} and _pattern_forbids(schema, schema["not"]):
+        return False
     if name == "if" and not may_meet(schema["if"], kinds):
         return schema.get("else", True) not in (True, {})
     empty: Any = None
@@ -40,6 +42,21 @@ def can_be_broken(name: str, schema: dict[str, Any], kinds: frozenset[str]) -> b
         return not _empty_breaks(schema["not"], empty)
     branch = "else" if _empty_breaks(schema["if"], empty) else "then"
     return _empty_breaks(schema.get(branch, True), empty)
+
+
+def _pattern_forbids(schema: dict[str, Any], forbidden: Any) -> bool:
+    """Whether an enforced pattern keeps out all the values that a `not` lists."""
+    pattern = schema.get("pattern")
+    if not isinstance(pattern, str) or "format" in schema or forbidden.__class__ is not dict:
+        return False
+    if "const" in forbidden:
+        values = [forbidden["const"]]
+    else:
+        values = forbidden["enum"] if forbidden.get("enum").__class__ is list else []
+    seen = look(pattern)
+    if not values or not seen.known or seen.asserts:
+        return False
+    return all(v.__class__ is not str or breaks("pattern", pattern, v) for v in values)
 
 
 def _empty_breaks(schema: Any, empty: Any) -> bool:
@@ -62,6 +79,12 @@ def of_array(schema: dict[str, Any], _facts: Facts) -> Iterator[Loss]:
                 return
             yield "closed-array", (keyword,), {"count": count}
             return
+
+
+def of_count(schema: dict[str, Any], _facts: Facts) -> Iterator[Loss]:
+    """A `minContains` without `contains`, which says nothing and yet is counted."""
+    if schema["minContains"] > schema.get("minItems", 0):
+        yield "counted-without-contains", ("minContains",), {"count": schema["minContains"]}
 
 
 def says_nothing_of_others(schema: dict[str, Any]) -> bool:

@@ -123,6 +123,8 @@ def _made(schema: dict[str, Any], facts: Facts, draft: int) -> Plan:
             looks += _of_number(kind)
     if "array" in kinds and not is_basic(schema):
         looks.append(compounds.of_array)
+        if "minContains" in schema and "contains" not in schema:
+            looks.append(compounds.of_count)
         if not _ARRAYS.isdisjoint(schema):
             looks.append(broken.of_array)
         children += [("prefixItems", LIST), (_rest_of(schema, "items", "unevaluatedItems"), ONE)]

@@ -10,13 +10,14 @@ from schemaguard.errors import CompileError, printable
 from schemaguard.grammar.audit import engines, result, spelling
 from schemaguard.grammar.audit.constraints import constraints, places
 from schemaguard.grammar.audit.court import Court
+from schemaguard.grammar.audit.gate import gate
 from schemaguard.grammar.audit.judge import Judge
+from schemaguard.grammar.audit.overlaps import renamed
 from schemaguard.grammar.audit.path import Paths
 from schemaguard.grammar.audit.sampling import sample
 from schemaguard.grammar.audit.search import MAX_STEPS, walk
 from schemaguard.grammar.audit.styles import writing_of
 from schemaguard.grammar.audit.trial import open_ends, retrial, trial, verdict
-from schemaguard.grammar.compiler import ENGINE_PROFILE
 from schemaguard.report import Accepted, Report
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def audit(
     accepted = schema
     if type(schema) is not Accepted:
         if type(schema) is not Report:
-            schema = schemaguard.check(schema, profile=ENGINE_PROFILE)
+            schema = schemaguard.check(schema, profile=gate(chosen.name))
         accepted = schema.accepted
         if accepted is None:
             first = schema.errors[0]
@@ -129,10 +130,14 @@ def _audited(
         for constraint in own:
             trial(court, base, constraint)
         open_ends(court, base, place)
+        again = [base.template] if own and base.template is not None else []
+        again = [shared for one in again for shared in renamed(one, place, court.maker)]
         if own and place.has_other():
-            base = court.base(place, other=True)
+            other = court.base(place, other=True).template
+            again += [] if other is None else [other]
+        for template in again:
             for constraint in own:
-                retrial(court, base, constraint)
+                retrial(court, template, constraint)
     walked = walk(grammar, bounds.steps, writing)
     sampled = sample(court, bounds.samples, every, walked)
     paths = Paths(grammar)

@@ -19,8 +19,15 @@ if TYPE_CHECKING:
 MARKS = {
     result.ENFORCED: "ok",
     result.DROPPED: "DROPPED",
-    result.OVER_CONSTRAINED: "NARROW",
+    result.OVER_CONSTRAINED: "OVER-CONSTRAINED",
     result.UNTESTED: "untested",
+}
+
+#: What the marks of findings mean, by verdict.
+LEGEND = {
+    result.DROPPED: "an invalid instance gets through",
+    result.OVER_CONSTRAINED: "a valid instance cannot be written",
+    result.UNTESTED: "nothing can be said",
 }
 
 #: Characters of data, and of a witness, that are shown.

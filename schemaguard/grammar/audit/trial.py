@@ -78,12 +78,12 @@ def trial(court: Court, base: Base, constraint: Constraint) -> None:
         finding.reason = _why_nothing(constraint, court.judge, undecided=undecided)
 
 
-def retrial(court: Court, base: Base, constraint: Constraint) -> None:
-    """Ask again about a constraint that nothing got past, with instances on its second route."""
+def retrial(court: Court, template: Template, constraint: Constraint) -> None:
+    """Ask again about a constraint that nothing got past, by another route or another name."""
     finding = court.finding(constraint.place, constraint.keyword)
-    if base.template is None or finding.dropped is not None:
+    if finding.dropped is not None:
         return
-    lone, _shared, _undecided = _broken(court, base.template, constraint)
+    lone, _shared, _undecided = _broken(court, template, constraint)
     for instance, _value in lone:
         _ask_invalid(court, instance, finding)
 
