@@ -26,12 +26,13 @@ from zlib import crc32
 from mixes import Mix
 from shapes import FAMILIES
 
-from schemaguard import estimate, prices, work
+from schemaguard import estimate, prices
+from schemaguard.estimate import work
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from schemaguard.work import Work
+    from schemaguard.estimate.work import Work
 
 #: Cases that take less are all constant cost, and noise.
 LEAST_MS, LEAST_MB = 5, 15

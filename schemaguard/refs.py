@@ -256,7 +256,7 @@ def too_deep(root: Any, deepest: int, targets: int, resolver: Resolver, plans: P
     limit = plans.reference_limit
     if deepest * (targets + 1) <= limit:
         return False
-    from schemaguard import reach  # noqa: PLC0415  (few documents have so many references)
+    from schemaguard.estimate import reach  # noqa: PLC0415  (few documents have so many references)
 
     return reach.deepest(root, resolver, plans, limit) > limit
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from schemaguard.work import Place, Work
+    from schemaguard.estimate.work import Place, Work
 
     #: Alternatives that are alive together, none of them a choice or a reference.
     Alternatives = list[dict[str, Any]]

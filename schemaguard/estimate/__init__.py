@@ -1,6 +1,6 @@
 """What compiling a schema will cost, estimated without compiling it.
 
-`estimate` counts what the compiler has to make (`schemaguard.work`) and prices it
+`estimate` counts what the compiler has to make (`schemaguard.estimate.work`) and prices it
 (`schemaguard.prices`). It needs no engine, recurses nowhere, and takes about as long as a check.
 How far off it is: docs/compile-cost.md.
 """
@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from heapq import nlargest
 
-from schemaguard import alternatives, prices, work
+from schemaguard import prices
 from schemaguard._frozen import Frozen
 from schemaguard.document import DEFAULT_LIMITS
+from schemaguard.estimate import alternatives, work
 from schemaguard.report import BudgetUse, Contributor, Report, escape
 
 TYPE_CHECKING = False
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Any
 
-    from schemaguard.work import Place, Work
+    from schemaguard.estimate.work import Place, Work
 
 #: How many contributors an estimate names.
 TOP = 5

@@ -11,6 +11,7 @@ One iterative walk, linear in the document; it stops where a document is far too
 
 from __future__ import annotations
 
+from schemaguard.estimate.sizes import counted_cells, distinct_characters, literal, name_tree
 from schemaguard.patterns import broad
 from schemaguard.prices import (
     FORMATS,
@@ -21,7 +22,6 @@ from schemaguard.prices import (
     WRITTEN_OUT,
 )
 from schemaguard.reads import ANNOTATIONS, find, is_basic, kinds_of
-from schemaguard.sizes import counted_cells, distinct_characters, literal, name_tree
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
