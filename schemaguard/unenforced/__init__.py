@@ -52,10 +52,12 @@ class Foretelling:
                     found.put(rule, loss.frame, loss.tokens, said)
 
     def is_silent(self, root: Any) -> bool:
-        """Whether there is nothing to say."""
+        """Whether there is nothing to say. The first word ends it: `add` reads the whole."""
         for facts, rules in self._rows:
             try:
-                told = read(root, facts)
+                told = read(root, facts, 1)
+                if told and not any(loss.name in rules for loss in told):
+                    told = read(root, facts)  # what is said first is not for this profile
             except _MALFORMED:
                 continue
             if any(loss.name in rules for loss in told):

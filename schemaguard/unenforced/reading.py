@@ -73,12 +73,12 @@ def losses(root: Any, version: str | None = None) -> list[Loss]:
     return read(root, facts_of(version))
 
 
-def read(root: Any, facts: Facts) -> list[Loss]:
-    """The same, of a version whose facts are at hand."""
+def read(root: Any, facts: Facts, most: int = MOST) -> list[Loss]:
+    """The same, of a version whose facts are at hand; the walk ends with `most` losses or more."""
     if root.__class__ is not dict:
         top: Frame = (root, 0, 0, None, None, None)
         return [Loss("false-schema", top, (), {"keyword": "the root"})] if root is False else []
-    return _Reader(root, facts).read()
+    return _Reader(root, facts, most).read()
 
 
 class _Reader:
@@ -91,15 +91,17 @@ class _Reader:
         "found",
         "impossible",
         "known",
+        "most",
         "root",
         "stack",
         "unwritten",
         "ways",
     )
 
-    def __init__(self, root: dict[str, Any], facts: Facts) -> None:
+    def __init__(self, root: dict[str, Any], facts: Facts, most: int) -> None:
         self.root = root
         self.facts = facts
+        self.most = most
         self.draft = draft_of(root)
         self.follows = True  # references
         self.known = plans.known(facts.version, self.draft)
@@ -124,7 +126,8 @@ class _Reader:
 
     def _walk(self) -> None:
         facts, stack, found = self.facts, self.stack, self.found
-        while stack and len(found) < MOST:
+        most = self.most
+        while stack and len(found) < most:
             frame, plan = stack.pop()
             schema = frame[0]
             if self.ways is not None and not self.ways.is_first(frame):
@@ -176,10 +179,10 @@ class _Reader:
 
         References and patterns are left alone there until something is written.
         """
-        reader = _Reader(self.root, self.facts)
+        reader = _Reader(self.root, self.facts, self.most)
         reader.follows = False
         waiting = self.unwritten
-        while waiting and len(reader.found) < MOST:
+        while waiting and len(reader.found) < self.most:
             for frame in waiting:
                 if frame[0] is False:
                     said = {"keyword": str(frame[4])}
