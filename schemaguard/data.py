@@ -140,6 +140,41 @@ def _token(key: object) -> str | int:
     return key if isinstance(key, str | int) else f"<{type(key).__name__}>"
 
 
+def equal(one: object, other: object) -> bool:
+    """Equal as JSON Schema has it: 1 is 1.0 and not `true`, and members have no order."""
+    return _equal(one, other, in_order=False)
+
+
+def same(one: object, other: object) -> bool:
+    """Equal as JSON text is: 1.0 is not 1, and members have their order."""
+    return _equal(one, other, in_order=True)
+
+
+def _equal(one: Any, other: Any, *, in_order: bool) -> bool:
+    pending = [(one, other)]
+    while pending:
+        a, b = pending.pop()
+        if in_order and a is b:
+            continue
+        if a.__class__ is not b.__class__ and (in_order or not _are_numbers(a, b)):
+            return False
+        if a.__class__ is dict:
+            if (list(a) != list(b)) if in_order else (a.keys() != b.keys()):
+                return False
+            pending += [(a[key], b[key]) for key in a]
+        elif a.__class__ is list:
+            if len(a) != len(b):
+                return False
+            pending += zip(a, b, strict=True)
+        elif a != b:
+            return False
+    return True
+
+
+def _are_numbers(one: object, other: object) -> bool:
+    return one.__class__ in (int, float) and other.__class__ in (int, float)
+
+
 def size(root: object) -> int | None:
     """How many JSON values a document has, shared parts counted on each path; None if it is cyclic.
 

@@ -130,10 +130,9 @@ def with_severities(profile: Profile, table: Mapping[str, str], where: str) -> d
 
 def _has_numbers(rule: Rule, profile: Profile, where: str) -> None:
     """Refuse a rule that the profile gives nothing to compare with: it would never speak."""
-    from schemaguard.profiles.reading import missing  # noqa: PLC0415  (only where rules are added)
+    from schemaguard.profiles.needs import missing  # noqa: PLC0415  (only where rules are added)
 
-    lacking = missing(rule.code, profile)
-    if lacking:
+    for _, lacking in missing(profile, [rule.code]):
         raise ConfigError(
             f"{where}: {rule.code} {rule.name} {lacking}, which profile {profile.id} does not have"
         )

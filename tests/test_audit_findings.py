@@ -7,6 +7,7 @@ from importlib.resources import files as resources
 
 import jsonschema_rs
 import pytest
+from closed_objects import closed
 from command import call
 
 pytest.importorskip("xgrammar")
@@ -22,15 +23,6 @@ from schemaguard.rules import AUDIT, RULES
 AUDITED = sorted(code for code, rule in RULES.items() if rule.on[0] == AUDIT)
 LEAK = {"type": "number", "multipleOf": 0.25}
 NARROW = {"type": "string", "pattern": "bar"}
-
-
-def closed(**properties):
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
 
 
 def told(text):

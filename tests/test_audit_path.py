@@ -5,21 +5,13 @@ from __future__ import annotations
 import json
 
 import pytest
+from closed_objects import closed
 
 pytest.importorskip("xgrammar")
 
 from schemaguard.grammar import audit
 from schemaguard.grammar.audit import engines
 from schemaguard.grammar.audit.path import FIRST, LAST, MAX_BYTES, NAMED, Paths, follow
-
-
-def closed(**properties):
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
 
 
 def row(result, keyword):

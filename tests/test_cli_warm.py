@@ -10,6 +10,7 @@ import tempfile
 
 import pytest
 import redis_server
+from closed_objects import closed
 from command import call, is_one_clear_line, run
 from redis_server import RedisServer
 from vocabulary import QWEN, QWEN_SPECIALS, QWEN_WIDTH, TEKKEN
@@ -19,16 +20,6 @@ pytest.importorskip("xgrammar", reason="needs the extra `xgrammar`")
 from schemaguard import check_request
 from schemaguard.grammar import Compiler, Tokenizer
 from schemaguard.grammar.store import SqliteStore
-
-
-def closed(**properties):
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
-
 
 GOOD = closed(q={"type": "string"}, n={"type": "integer"})
 OPEN = {"type": "object", "properties": {"q": {"type": "string"}}}

@@ -9,6 +9,7 @@ from functools import cache
 
 import pytest
 import tag_calls
+from closed_objects import closed
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,11 +18,6 @@ from schemaguard.grammar.tags import STYLES, plan, style_findings
 from schemaguard.grammar.tags.texts import may_match
 
 xgrammar = pytest.importorskip("xgrammar")
-
-
-def closed(**properties):
-    return {"type": "object", "properties": properties, "required": list(properties),
-            "additionalProperties": False}  # fmt: skip
 
 
 @cache

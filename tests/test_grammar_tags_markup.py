@@ -7,6 +7,7 @@ from functools import cache
 
 import pytest
 import tag_calls
+from closed_objects import closed
 
 from schemaguard.grammar import Tokenizer
 from schemaguard.grammar.tags import (
@@ -29,11 +30,6 @@ NAMED_OUTSIDE = ["deepseek_r1", "deepseek_v3_1", "harmony", "kimi"]
 #: Styles with markup below the first level.
 DEEP = ["cohere", "gemma_4", "minimax_m3"]
 POLICIES = [DynamoPolicy(), VllmPolicy("parameter"), SglangPolicy(2)]
-
-
-def closed(**properties):
-    return {"type": "object", "properties": properties, "required": list(properties),
-            "additionalProperties": False}  # fmt: skip
 
 
 @cache

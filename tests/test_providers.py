@@ -9,6 +9,7 @@ import re
 
 import pytest
 import strategies
+from closed_objects import closed
 from conftest import ROOT, shared
 from hypothesis import HealthCheck, given, settings
 
@@ -209,15 +210,6 @@ def test_a_closed_object_with_one_required_string_is_fine_with_all_that_take_clo
 
 
 # ------------------------------------------------------------------------------------ single demands
-
-
-def closed(**properties):
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
 
 
 def objects(levels, inner=None):

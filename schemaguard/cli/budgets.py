@@ -7,7 +7,7 @@ import os
 from schemaguard.cli.options import add_inputs, add_jobs, add_output
 from schemaguard.cli.output import Output
 from schemaguard.cli.run import Run, settings, warn
-from schemaguard.errors import cut, printable
+from schemaguard.errors import printable
 from schemaguard.render import MAX_SHOWN
 from schemaguard.render.color import painter, use_color
 
@@ -71,10 +71,12 @@ def _said(report: FileReport) -> bool:
 
 
 def _row(report: FileReport, tool: CheckedTool) -> dict[str, Any]:
+    from schemaguard.render.common import brief  # noqa: PLC0415  (only for JSON)
+
     return {
-        "path": _string(report.path),
-        "tool": None if tool.name is None else _string(tool.name),
-        "pointer": _string(tool.pointer),
+        "path": brief(report.path),
+        "tool": None if tool.name is None else brief(tool.name),
+        "pointer": brief(tool.pointer),
         "profile": tool.report.profile,
         "budgets": [
             {
@@ -82,7 +84,7 @@ def _row(report: FileReport, tool: CheckedTool) -> dict[str, Any]:
                 "counts": _what(use.name),
                 "used": use.used,
                 "limit": use.limit,
-                "top": [{"pointer": _string(c.pointer), "amount": c.amount} for c in use.top],
+                "top": [{"pointer": brief(c.pointer), "amount": c.amount} for c in use.top],
             }
             for use in tool.report.budgets
         ],
@@ -95,9 +97,3 @@ def _what(name: str) -> str | None:
     from schemaguard.measured import READINGS  # noqa: PLC0415  (only for JSON)
 
     return READINGS.get(name.removesuffix(WARNED))
-
-
-def _string(text: str) -> str:
-    from schemaguard.render.common import sound  # noqa: PLC0415  (only for JSON)
-
-    return sound(cut(text, MAX_SHOWN))

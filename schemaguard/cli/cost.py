@@ -240,21 +240,23 @@ def _size(size: int) -> str:
 
 
 def _row(found: _Cost) -> dict[str, Any]:
+    from schemaguard.render.common import brief  # noqa: PLC0415  (only for JSON)
+
     guess, outcome = found.estimate, found.outcome
     measured = None
     if outcome is not None:
         measured = {
             "reason": outcome.reason,
-            "message": _string(outcome.message),
+            "message": brief(outcome.message),
             "seconds": round(outcome.seconds, 6),
             "bytes": outcome.peak_bytes,
             "grammar_bytes": outcome.bytes,
             "mask_seconds": None if found.mask is None else round(found.mask, 6),
         }
     return {
-        "path": _string(found.path),
-        "tool": None if found.name is None else _string(found.name),
-        "pointer": _string(found.pointer),
+        "path": brief(found.path),
+        "tool": None if found.name is None else brief(found.name),
+        "pointer": brief(found.pointer),
         "estimate": {
             "seconds": round(guess.seconds, 6),
             "bytes": guess.bytes,
@@ -267,19 +269,13 @@ def _row(found: _Cost) -> dict[str, Any]:
             {
                 "code": error.code,
                 "name": error.name,
-                "message": _string(error.message),
-                "pointer": _string(error.pointer_within(MAX_SHOWN)),
+                "message": brief(error.message),
+                "pointer": brief(error.pointer_within(MAX_SHOWN)),
             }
             for error in found.dear
         ],
         "contributors": [
-            {"pointer": _string(pointer), "share": round(share, 4)}
+            {"pointer": brief(pointer), "share": round(share, 4)}
             for pointer, share in guess.contributors
         ],
     }
-
-
-def _string(text: str) -> str:
-    from schemaguard.render.common import sound  # noqa: PLC0415  (only for JSON)
-
-    return sound(cut(text, MAX_SHOWN))

@@ -244,21 +244,17 @@ def _object(
 
 
 def _row(tool: _Tool) -> dict[str, Any]:
+    from schemaguard.render.common import brief  # noqa: PLC0415  (only for JSON)
+
     return {
-        "path": _string(tool.path),
-        "tool": None if tool.name is None else _string(tool.name),
-        "pointer": _string(tool.pointer),
+        "path": brief(tool.path),
+        "tool": None if tool.name is None else brief(tool.name),
+        "pointer": brief(tool.pointer),
         "outcome": tool.outcome,
         "reason": tool.reason,
-        "message": _string(tool.message),
-        "schema_pointer": None if tool.at is None else _string(tool.at),
+        "message": brief(tool.message),
+        "schema_pointer": None if tool.at is None else brief(tool.at),
         "seconds": round(tool.seconds, 6),
         "trial_seconds": None if tool.trial is None else round(tool.trial, 6),
         "grammar_bytes": tool.bytes,
     }
-
-
-def _string(text: str) -> str:
-    from schemaguard.render.common import sound  # noqa: PLC0415  (only for JSON)
-
-    return sound(cut(text, MAX_SHOWN))

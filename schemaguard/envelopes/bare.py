@@ -84,16 +84,17 @@ def _is_list(value: Any) -> bool:
     return value.__class__ is list
 
 
-def _is_schema(value: Any) -> bool:
+def is_schema_value(value: Any) -> bool:
+    """Whether the value has the type of a schema."""
     return value.__class__ is dict or value.__class__ is bool
 
 
 def _is_map(value: Any) -> bool:
-    return value.__class__ is dict and (not value or any(map(_is_schema, value.values())))
+    return value.__class__ is dict and (not value or any(map(is_schema_value, value.values())))
 
 
 def _is_schemas(value: Any) -> bool:
-    return value.__class__ is list and any(map(_is_schema, value))
+    return value.__class__ is list and any(map(is_schema_value, value))
 
 
 #: The commonest first.
@@ -108,9 +109,9 @@ _PROOF: dict[str, Callable[[Any], bool]] = {
     "oneOf": _is_schemas,
     "allOf": _is_schemas,
     "prefixItems": _is_schemas,
-    "additionalProperties": _is_schema,
-    "unevaluatedProperties": _is_schema,
-    "propertyNames": _is_schema,
+    "additionalProperties": is_schema_value,
+    "unevaluatedProperties": is_schema_value,
+    "propertyNames": is_schema_value,
     "$ref": _is_string,
     "$dynamicRef": _is_string,
     "$recursiveRef": _is_string,

@@ -8,7 +8,8 @@ first is translated (`protobuf`).
 
 from __future__ import annotations
 
-from schemaguard.envelopes.reading import Family, described, is_schema_value, part, text
+from schemaguard.envelopes.bare import is_schema_value
+from schemaguard.envelopes.reading import Family, described, part, text
 from schemaguard.envelopes.result import (
     GEMINI,
     OUTPUT,

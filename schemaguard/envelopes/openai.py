@@ -9,12 +9,11 @@ Sources: types of the `openai` package 3.57 (`FunctionTool`, `NamespaceTool`, `T
 
 from __future__ import annotations
 
-from schemaguard.envelopes.bare import is_strong
+from schemaguard.envelopes.bare import is_schema_value, is_strong
 from schemaguard.envelopes.reading import (
     SCHEMA_KEYS,
     Family,
     described,
-    is_schema_value,
     listed,
     part,
     text,

@@ -324,11 +324,6 @@ def listed(entry: dict[str, Any], key: str) -> list[Any]:
     return value if value.__class__ is list else []
 
 
-def is_schema_value(value: Any) -> bool:
-    """Whether the value has the type of a schema."""
-    return value.__class__ is dict or value.__class__ is bool
-
-
 def described(value: object) -> str:
     """What a JSON value is, in words."""
     if value is None:

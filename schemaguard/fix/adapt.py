@@ -11,7 +11,6 @@ from schemaguard import data
 from schemaguard.arguments import ARGUMENT_LIMITS
 from schemaguard.fix.draft import value_at
 from schemaguard.fix.meaning import Reader, json_type, target
-from schemaguard.fix.rewrites.merging import same
 from schemaguard.preflight import as_document
 from schemaguard.report import tokens_of
 
@@ -141,7 +140,7 @@ class _Walk:
             return False
         for name, member in declared.items():
             is_listed = name in value and member.__class__ is dict and "const" in member
-            if is_listed and not same(member["const"], value[name]):
+            if is_listed and not data.same(member["const"], value[name]):
                 return False
         closed = branch.get("additionalProperties") is False and not branch.get("patternProperties")
         return not closed or all(name in declared for name in value)

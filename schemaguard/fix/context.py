@@ -13,7 +13,7 @@ from schemaguard.fix.meaning import Reader, lists_containers, target
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from typing import Any
 
     from schemaguard.fix.draft import Tokens
@@ -165,18 +165,11 @@ class Contexts:
     ) -> bool:
         if wholes and lists_containers(schema):
             return True
-        pending = self._inner(schema)
-        seen: set[int] = set()
-        while pending:
-            inner = pending.pop()
-            if inner.__class__ is not dict or id(inner) in seen:
-                continue
-            seen.add(id(inner))
-            if len(seen) > _MAX_SUBSCHEMAS or not keywords.isdisjoint(inner):
+        for inner in self._in_place(schema):
+            if inner is None or not keywords.isdisjoint(inner):
                 return True
             if wholes and lists_containers(inner):
                 return True
-            pending += self._inner(inner)
         return False
 
     def names_in_place(self, schema: dict[str, Any]) -> set[str] | None:
@@ -186,14 +179,8 @@ class Contexts:
 
     def _finds_names(self, schema: dict[str, Any]) -> set[str] | None:
         names = _names_of_dependencies(schema.get("dependentRequired"))
-        pending = self._inner(schema)
-        seen: set[int] = set()
-        while pending:
-            inner = pending.pop()
-            if inner.__class__ is not dict or id(inner) in seen:
-                continue
-            seen.add(id(inner))
-            if len(seen) > _MAX_SUBSCHEMAS or not _UNTOLD.isdisjoint(inner):
+        for inner in self._in_place(schema):
+            if inner is None or not _UNTOLD.isdisjoint(inner):
                 return None
             if lists_containers(inner):
                 return None
@@ -204,8 +191,22 @@ class Contexts:
                 names.update(name for name in required if isinstance(name, str))
             if "$ref" in inner and target(self._root, inner["$ref"]) is None:
                 return None
-            pending += self._inner(inner)
         return names
+
+    def _in_place(self, schema: dict[str, Any]) -> Iterator[dict[str, Any] | None]:
+        """The schemas that hold for the value of another; None where there are too many."""
+        pending = self._inner(schema)
+        seen: set[int] = set()
+        while pending:
+            inner = pending.pop()
+            if inner.__class__ is not dict or id(inner) in seen:
+                continue
+            seen.add(id(inner))
+            if len(seen) > _MAX_SUBSCHEMAS:
+                yield None
+                return
+            yield inner
+            pending += self._inner(inner)
 
     def _inner(self, schema: dict[str, Any]) -> list[Any]:
         inner = [child for steps, child in children(schema) if steps[0] in IN_PLACE]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from schemaguard.fix.rewrites.merging import same
+from schemaguard.data import same
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from schemaguard import envelopes, sources
+from schemaguard.data import same
 from schemaguard.document import DEFAULT_LIMITS, Limits
 from schemaguard.envelopes.protobuf import translated
 from schemaguard.envelopes.result import OPENAPI
@@ -11,7 +12,6 @@ from schemaguard.fix.draft import History
 from schemaguard.fix.engine import fixed, plans_of
 from schemaguard.fix.jsonedits import JsonText, applied
 from schemaguard.fix.result import Remaining
-from schemaguard.fix.rewrites.merging import same
 from schemaguard.lint import UNCHECKED_ROLES, check_source
 from schemaguard.plan import compiled
 from schemaguard.preflight import check

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from schemaguard.errors import SchemaguardError
 from schemaguard.grammar.engine import one_line
+from schemaguard.keywords import is_encodable
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -226,7 +227,7 @@ def special_ids(
         pairs = [(name, first + offset) for offset, name in enumerate(special_tokens)]
     owners: dict[int, str] = {}
     for name, token_id in pairs:
-        if not isinstance(name, str) or not name or not _is_encodable(name):
+        if not isinstance(name, str) or not name or not is_encodable(name):
             raise TokenizerError(f"the special token {quoted(name)} is no name")
         if not _is_count(token_id) or token_id >= MAX_VOCAB_SIZE:
             raise TokenizerError(f"the special token {quoted(name)} has the id {quoted(token_id)}")
@@ -298,11 +299,3 @@ def check_allowed(allow_special: Collection[str], specials: Mapping[str, int]) -
         if name not in specials:
             raise TokenizerError(f"allow_special names {quoted(name)}, which is no special token")
     return frozenset(allow_special)
-
-
-def _is_encodable(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

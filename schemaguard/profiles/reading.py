@@ -106,10 +106,8 @@ class _Reader:
             grounds=grounds,
             remarks=remarks,
         )
-        for code in severities:
-            lacking = missing(code, made)
-            if lacking:
-                raise self.wrong(f"{code} {lacking}", "rules", code)
+        for code, lacking in missing(made, severities):
+            raise self.wrong(f"{code} {lacking}", "rules", code)
         return made
 
     def _inherited(self, fields: dict[str, object], base: Profile) -> dict[str, object]:

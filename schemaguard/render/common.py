@@ -147,6 +147,11 @@ def sound(text: str) -> str:
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
+def brief(text: str) -> str:
+    """What of a text that may be long goes into JSON."""
+    return sound(cut(text, MAX_SHOWN))
+
+
 def dumps(value: Any) -> str:
     r"""JSON and a newline. ASCII, so that any terminal and any pipe carries it.
 

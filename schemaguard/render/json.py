@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import schemaguard
-from schemaguard.errors import cut
-from schemaguard.render import MAX_SHOWN
-from schemaguard.render.common import dumps, hidden_faults, profile_of, sound
+from schemaguard.render.common import brief, dumps, hidden_faults, profile_of, sound
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,8 +45,8 @@ def _file(file: FileReport) -> dict[str, Any]:
 
 def _tool(tool: CheckedTool) -> dict[str, Any]:
     return {
-        "name": None if tool.name is None else _string(tool.name),
-        "pointer": _string(tool.pointer),
+        "name": None if tool.name is None else brief(tool.name),
+        "pointer": brief(tool.pointer),
         "ok": tool.ok,
         "total": tool.report.total,
         "complete": tool.report.complete,
@@ -62,9 +60,9 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "code": finding.code,
         "name": finding.name,
         "severity": finding.severity,
-        "pointer": _string(finding.pointer),
-        "message": _string(finding.message),
-        "fix": _string(finding.fix),
+        "pointer": brief(finding.pointer),
+        "message": brief(finding.message),
+        "fix": brief(finding.fix),
         "grounds": _grounds(finding),
         "line": finding.line,
         "column": finding.column,
@@ -77,8 +75,4 @@ def _grounds(finding: Finding) -> dict[str, str] | None:
     known = finding.grounds
     if known is None:
         return None
-    return {"basis": known.basis, "source": _string(known.source), "date": known.date}
-
-
-def _string(text: str) -> str:
-    return sound(cut(text, MAX_SHOWN))
+    return {"basis": known.basis, "source": brief(known.source), "date": known.date}

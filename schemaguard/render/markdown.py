@@ -59,17 +59,18 @@ def _row(finding: Finding, tool: CheckedTool | None) -> str:
     place = "" if finding.line is None else f"{finding.line}:{finding.column}"
     name = "" if tool is None or tool.name is None else code(cut(tool.name, _SHOWN))
     pointer = code("#" + cut(finding.pointer, _SHOWN))
-    said = _text(cut(finding.message, MAX_SHOWN))
+    said = escaped(cut(finding.message, MAX_SHOWN))
     if finding.fix:
-        said += f"<br>{_text(cut(finding.fix, MAX_SHOWN))}"
+        said += f"<br>{escaped(cut(finding.fix, MAX_SHOWN))}"
     rule = f"{finding.code} {finding.name}"
     return f"| {place} | {finding.severity} | {rule} | {name} | {pointer} | {said} |\n"
 
 
 def code(text: str) -> str:
     """Text as it is, in one line of a page: nothing in it is Markdown or HTML."""
-    return f"<code>{_text(text)}</code>"
+    return f"<code>{escaped(text)}</code>"
 
 
-def _text(text: str) -> str:
+def escaped(text: str) -> str:
+    """Text of which nothing is Markdown or HTML, in one line."""
     return printable(text).translate(_ENTITIES).replace("www.", "www&#46;")

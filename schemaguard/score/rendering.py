@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from schemaguard.errors import cut, printable
+from schemaguard.errors import cut
 from schemaguard.render.common import safe, sound
+from schemaguard.render.markdown import escaped
 from schemaguard.score.intervals import Rate
 
 TYPE_CHECKING = False
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 #: Rows of a table that text and Markdown show.
 SHOWN_ROWS = 20
 _SHOWN = 80
-_ENTITIES = {ord(char): f"&#{ord(char)};" for char in "&<>|`*_~[]\\$@#:"}
 
 #: A heading, the names of columns, and rows of words.
 Grid = tuple[str, tuple[str, ...], list[tuple[str, ...]]]
@@ -160,26 +160,20 @@ def markdown(
     """For the summary page of a CI step."""
     parts: list[str] = []
     for score, trigger in scores:
-        parts.append(f"## {_escaped(score.path)}\n\n{_escaped(_summary(score))}\n")
+        parts.append(f"## {escaped(score.path)}\n\n{escaped(_summary(score))}\n")
         for title, head, rows in _grids(score, trigger):
             table = [head, tuple(":---" for _ in head), *rows]
             body = "".join(
-                "| " + " | ".join(cell if at < 2 else _escaped(cell) for cell in row) + " |\n"
+                "| " + " | ".join(cell if at < 2 else escaped(cell) for cell in row) + " |\n"
                 for at, row in enumerate(table)
             )
             parts.append(f"\n### {title}\n\n{body}")
-        parts += [f"\n{_escaped(note)}\n" for note in _notes(score, trigger)]
+        parts += [f"\n{escaped(note)}\n" for note in _notes(score, trigger)]
         parts.append("\n")
     if comparison is not None:
         parts.append("## Comparison\n\n")
-        parts += [
-            f"- {_escaped(name)}: {_escaped(words)}\n" for name, words in _compared(comparison)
-        ]
+        parts += [f"- {escaped(name)}: {escaped(words)}\n" for name, words in _compared(comparison)]
     return "".join(parts).rstrip("\n") + "\n"
-
-
-def _escaped(text: str) -> str:
-    return printable(text).translate(_ENTITIES).replace("www.", "www&#46;")
 
 
 def _summary(score: Score) -> str:

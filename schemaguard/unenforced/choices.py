@@ -6,9 +6,10 @@ it elsewhere. That does harm only where a value that it writes for one of them r
 
 from __future__ import annotations
 
+from schemaguard.data import equal
 from schemaguard.keywords import TYPE_NAMES
 from schemaguard.unenforced.facts import SPEAKS_OF
-from schemaguard.unenforced.instances import equal, is_of
+from schemaguard.unenforced.instances import is_of
 from schemaguard.unenforced.leaves import ANY, Value, kinds_of, leaves, may_break
 from schemaguard.unenforced.members import declared, is_open, needed
 

@@ -6,6 +6,7 @@ what cannot be told in bounded time, it is taken that the value keeps them.
 
 from __future__ import annotations
 
+from schemaguard.data import equal
 from schemaguard.formats import is_of_format
 from schemaguard.searching import Budget, UndecidedError, search
 
@@ -34,26 +35,6 @@ def is_of(value: Any, types: Iterable[str]) -> bool:
     """Whether a value is of one of the types."""
     own = type_of(value)
     return any(own == name or (own == "integer" and name == "number") for name in types)
-
-
-def equal(one: Any, other: Any) -> bool:
-    """Equality of JSON values: true is not 1. Nesting is bounded by the profile."""
-    waiting = [(one, other)]
-    while waiting:
-        left, right = waiting.pop()
-        if (left.__class__ is bool) != (right.__class__ is bool):
-            return False
-        if left.__class__ is list and right.__class__ is list:
-            if len(left) != len(right):
-                return False
-            waiting.extend(zip(left, right, strict=True))
-        elif left.__class__ is dict and right.__class__ is dict:
-            if left.keys() != right.keys():
-                return False
-            waiting.extend((left[name], right[name]) for name in left)
-        elif left != right:
-            return False
-    return True
 
 
 def breaks(keyword: str, limit: Any, value: Any) -> bool:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from schemaguard import keywords as kw
-from schemaguard.fix.meaning import ANNOTATIONS, json_type, target
+from schemaguard.data import equal, same
+from schemaguard.fix.meaning import ANNOTATIONS, target
 from schemaguard.report import tokens_of
 
 TYPE_CHECKING = False
@@ -206,48 +207,6 @@ _JOINS: dict[str, Callable[[History, Any, Any], Any]] = {
     "maxItems": _smallest,
     "maxProperties": _smallest,
 }
-
-
-def same(one: Any, other: Any) -> bool:
-    """Equal as JSON text would be: true is not 1, and 1.0 is not 1; without recursion."""
-    pending = [(one, other)]
-    while pending:
-        a, b = pending.pop()
-        if a is b:
-            continue
-        if a.__class__ is not b.__class__:
-            return False
-        if a.__class__ is dict:
-            if list(a) != list(b):
-                return False
-            pending += [(a[key], b[key]) for key in a]
-        elif a.__class__ is list:
-            if len(a) != len(b):
-                return False
-            pending += zip(a, b, strict=True)
-        elif a != b:
-            return False
-    return True
-
-
-def equal(one: Any, other: Any) -> bool:
-    """Equal as values of JSON Schema: 1 is 1.0, and members have no order; without recursion."""
-    pending = [(one, other)]
-    while pending:
-        a, b = pending.pop()
-        if json_type(a) != json_type(b):
-            return False
-        if a.__class__ is dict:
-            if a.keys() != b.keys():
-                return False
-            pending += [(a[key], b[key]) for key in a]
-        elif a.__class__ is list:
-            if len(a) != len(b):
-                return False
-            pending += zip(a, b, strict=True)
-        elif a != b:
-            return False
-    return True
 
 
 def is_around(tokens: Tokens, reference: str) -> bool:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING, Any
 
+from schemaguard.data import equal
 from schemaguard.grammar.audit import spelling
 from schemaguard.grammar.audit.blame import Blame
 from schemaguard.grammar.audit.maker import Maker, Template
 from schemaguard.grammar.audit.parts import NoInstance
-from schemaguard.grammar.audit.writing import PLAIN, same
+from schemaguard.grammar.audit.writing import PLAIN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -121,7 +122,7 @@ class Court:
         readings = self.writing.readings
         try:
             for text in self.writing.texts(instance, all_of_them=not invalid):
-                if self.accepts(text) and any(same(read, instance) for read in readings(text)):
+                if self.accepts(text) and any(equal(read, instance) for read in readings(text)):
                     return text
         except spelling.Unspeakable:
             pass
@@ -132,7 +133,7 @@ class Court:
         text = self.writes(instance, invalid=True)
         if text is None:
             return None
-        others = (read for read in self.writing.readings(text) if not same(read, instance))
+        others = (read for read in self.writing.readings(text) if not equal(read, instance))
         return text if self.is_invalid(others) else None
 
     def is_invalid(self, readings: Iterable[Any]) -> bool:
@@ -174,7 +175,7 @@ class Court:
         readings = self.writing.readings
         try:
             for text in self.writing.texts(instance, all_of_them=True):
-                if any(same(read, instance) for read in readings(text)):
+                if any(equal(read, instance) for read in readings(text)):
                     return text
         except spelling.Unspeakable:
             pass

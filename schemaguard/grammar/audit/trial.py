@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from schemaguard.data import equal
 from schemaguard.errors import cut, printable
 from schemaguard.grammar.audit import witnesses
 from schemaguard.grammar.audit.judge import STANDARD_FORMATS
@@ -20,7 +21,6 @@ from schemaguard.grammar.audit.result import (
     UNTESTED,
     AuditedConstraint,
 )
-from schemaguard.grammar.audit.writing import same
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -181,7 +181,7 @@ def _smuggle(
             if not court.accepts(text):
                 continue
             readings = court.writing.readings(text)
-            if any(same(read, instance) for read in readings) and court.is_invalid(readings):
+            if any(equal(read, instance) for read in readings) and court.is_invalid(readings):
                 finding.leak(text)
                 finding.hidden = True
 

@@ -19,10 +19,10 @@ import re
 from html import unescape
 from typing import TYPE_CHECKING, Any
 
+from schemaguard.data import equal
 from schemaguard.grammar.audit import calls
 from schemaguard.grammar.audit.parts import kinds_of
 from schemaguard.grammar.audit.spelling import parse
-from schemaguard.grammar.audit.writing import same
 
 if TYPE_CHECKING:
     from schemaguard.grammar.audit.declared import Declared
@@ -42,7 +42,7 @@ def readings(content: str, text: str, declared: Declared) -> tuple[Any, ...]:
             value = _READERS[content](text, declared, strip)
         except ValueError:
             return ()
-        if not (found and same(found[0], value)):
+        if not (found and equal(found[0], value)):
             found.append(value)
         if not any(map(str.isspace, text)):
             break

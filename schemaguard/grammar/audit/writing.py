@@ -119,21 +119,3 @@ class JsonWriting:
 
 #: Instances as plain JSON.
 PLAIN = JsonWriting()
-
-
-def same(one: Any, other: Any) -> bool:
-    """Whether two values are equal as JSON has it: 1 is 1.0 and not `true`."""
-    stack = [(one, other)]
-    while stack:
-        a, b = stack.pop()
-        if isinstance(a, dict):
-            if not isinstance(b, dict) or a.keys() != b.keys():
-                return False
-            stack.extend((a[key], b[key]) for key in a)
-        elif isinstance(a, list):
-            if not isinstance(b, list) or len(a) != len(b):
-                return False
-            stack.extend(zip(a, b, strict=True))
-        elif a != b or isinstance(a, bool) is not isinstance(b, bool):
-            return False
-    return True
