@@ -16,6 +16,7 @@ from schemaguard.errors import ProfileError
 from schemaguard.profiles import Grounds
 from schemaguard.profiles.files import load_file
 from schemaguard.profiles.schema import profile_schema
+from schemaguard.profiles.settings import is_day
 
 FOLDER = Path(profiles.__file__).parent
 WHOLE = """\
@@ -386,3 +387,24 @@ def test_the_schema_refuses_what_the_loader_refuses(text, _line, _column, what):
     if any(words in what for words in well_formed) and "source" not in what:
         pytest.skip("is well formed")
     assert not VALIDATOR.is_valid(plain(WHOLE + text))
+
+
+@pytest.mark.parametrize(
+    ("day", "is_one"),
+    [
+        ("2026-12-01", True),
+        ("2026-01-31", True),
+        ("2026-04-31", False),
+        ("2024-02-29", True),
+        ("2026-02-29", False),
+        ("1900-02-29", False),
+        ("0000-01-01", False),
+        ("2026-13-01", False),
+        ("2026-00-10", False),
+        ("2026-01-00", False),
+        ("2026-12-1", False),
+        ("2026-12-01\n", False),
+    ],
+)
+def test_the_text_of_a_day_is_one_of_the_calendar(day, is_one):
+    assert is_day(day) is is_one
