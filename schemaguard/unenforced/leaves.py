@@ -45,8 +45,6 @@ class Value:
 #: The leaf that is any value.
 ANY: dict[str, Any] = {}
 
-Leaf = "dict[str, Any] | Value"
-
 
 def winner_of(schema: dict[str, Any], facts: Facts) -> str | None:
     """The keyword that decides alone what is written, or None where the types do."""
